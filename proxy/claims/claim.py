@@ -1,0 +1,54 @@
+"""The values that pass between segmentation, decomposition and the later stages.
+
+In: nothing. Out: `Sentence` (a place in the draft) and `Claim` (one fact said at that place). They stand
+apart so that the two decompositions and everything after them share the types without importing each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Span = tuple[int, int]
+"""Half-open range of Unicode code points in the draft."""
+
+Unverifiable = Literal[
+    "contested", "unresolved", "truncated", "too_long", "too_many", "language", "unsplit"
+]  # fmt: skip
+"""Why a claim gets no score (contract, section 4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of the draft: `text == draft[span]`, without list marker, table bar or outer white space."""
+
+    index: int
+    span: Span
+    text: str
+    heading: str | None = None
+    """Text of the nearest Markdown heading above, without its marks."""
+    quoted: bool = False
+    """Inside a block quote: judged, never edited."""
+    unsplit: bool = False
+    """The text could not be segmented in time and stands whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One atomic, self-contained statement, anchored to the sentence it came from."""
+
+    text: str
+    sentence: Sentence
+    unverifiable: Unverifiable | None = None
+    """Set where the claim cannot be scored; None for a claim that goes to the NLI model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """All claims of one choice in the order of the draft."""
+
+    items: tuple[Claim, ...]
+    dropped: int = 0
+    """Claims of the decomposition that could not be anchored to the draft."""
+    incomplete: bool = False
+    """The decomposition's reply was cut: what is here is whole, but there may have been more."""

@@ -1,0 +1,1 @@
+"""Natural language inference: does a premise entail or contradict a hypothesis? One file knows the runtime."""
