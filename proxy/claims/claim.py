@@ -6,7 +6,8 @@ apart so that the two decompositions and everything after them share the types w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Span = tuple[int, int]
@@ -31,6 +32,8 @@ class Sentence:
     """Inside a block quote: judged, never edited."""
     unsplit: bool = False
     """The text could not be segmented in time and stands whole."""
+    unverifiable: Unverifiable | None = None
+    """Set where the sentence cannot be judged as it stands, whatever it claims."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +55,17 @@ class Claims:
     """Claims of the decomposition that could not be anchored to the draft."""
     incomplete: bool = False
     """The decomposition's reply was cut: what is here is whole, but there may have been more."""
+
+    def capped(self, limit: int) -> Claims:
+        """Return the same claims, those after the first `limit` marked as too many to be judged."""
+        over = (replace(claim, unverifiable=claim.unverifiable or "too_many") for claim in self.items[limit:])
+        return replace(self, items=(*self.items[:limit], *over))
+
+
+def join_claims(parts: Sequence[Claims]) -> Claims:
+    """Return the claims of several parts of one draft as one."""
+    return Claims(
+        tuple(claim for part in parts for claim in part.items),
+        sum(part.dropped for part in parts),
+        incomplete=any(part.incomplete for part in parts),
+    )

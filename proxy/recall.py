@@ -1,0 +1,97 @@
+"""The isolated recall: what the model knows about the question, asked without the draft (contract, section 6).
+
+In: the user turns of the request. Out: `Evidence`, or a value that says why there is none, so that a failure here
+never breaks the user's own call. It stands apart so that its isolation can be seen: this file never sees a draft.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from proxy.claims.screening import is_closed
+from proxy.claims.segment import plain_text, split_sentences
+from proxy.errors import LlmCallFailed
+from proxy.language import is_listed
+from proxy.prompts import recall as prompt
+from proxy.services import Llm, Reply
+
+_AROUND: Final = " \t\r\n\"'`*“”‘’«».。"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was recalled: one tuple of sentences for each recall that stated facts, at least one."""
+
+    recalls: tuple[tuple[str, ...], ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All sentences, recall by recall."""
+        return tuple(sentence for recall in self.recalls for sentence in recall)
+
+    def is_listed(self, languages: frozenset[str]) -> bool:
+        """Whether every recall is in a language that the NLI model lists."""
+        return all(is_listed(" ".join(recall), languages) for recall in self.recalls)
+
+
+@dataclass(frozen=True, slots=True)
+class NotFactual:
+    """Every recall says that nothing asked for is a fact."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionUnclear:
+    """A recall says that what is asked about can only be known from replies it does not see."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecallFailed:
+    """A recall call failed or said nothing."""
+
+
+Recalled = Evidence | NotFactual | QuestionUnclear | RecallFailed
+
+
+async def recall_facts(user_texts: Sequence[str], llm: Llm, *, instruction: str, count: int) -> Recalled:
+    """Ask `count` times, independently of each other, for the facts behind the user's texts."""
+    question = "\n\n".join(user_texts)
+    try:
+        async with asyncio.TaskGroup() as group:
+            asked = [group.create_task(llm.ask("recall", instruction, question)) for _ in range(count)]
+    except* LlmCallFailed:
+        return_value: Recalled = RecallFailed()
+    else:
+        return_value = combine_recalls([read_recall(task.result()) for task in asked])
+    return return_value
+
+
+def combine_recalls(recalls: Sequence[Recalled]) -> Recalled:
+    """Make one outcome of several: all must deny facts, one unclear or empty recall spoils the rest."""
+    for spoiler in (RecallFailed, QuestionUnclear):
+        if any(isinstance(recall, spoiler) for recall in recalls):
+            return spoiler()
+    stated = [recall for recall in recalls if isinstance(recall, Evidence)]
+    return Evidence(tuple(one for recall in stated for one in recall.recalls)) if stated else NotFactual()
+
+
+def read_recall(reply: Reply) -> Recalled:
+    """Read one reply. Only a bare token counts, case, quotes and full stop aside; beside facts it is left out."""
+    lines = reply.text.splitlines()
+    facts = "\n".join(line for line in lines if _token_in(line) is None)
+    sentences = [plain_text(sentence.text) for sentence in split_sentences(facts)]
+    if sentences and not reply.complete and not is_closed(sentences[-1]):
+        sentences.pop()
+    if sentences:
+        return Evidence((tuple(sentences),))
+    tokens = {_token_in(line) for line in lines}
+    if prompt.UNCLEAR in tokens:
+        return QuestionUnclear()
+    return NotFactual() if prompt.NO_FACTS in tokens else RecallFailed()
+
+
+def _token_in(line: str) -> str | None:
+    bare = line.strip(_AROUND).upper()
+    return bare if bare in {prompt.NO_FACTS, prompt.UNCLEAR} else None
