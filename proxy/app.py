@@ -21,16 +21,18 @@ from litestar.response import Response
 
 import proxy
 from proxy.asgi import ClientGone
-from proxy.deployment import Deployment, Readiness
+from proxy.credentials import Gate
+from proxy.deployment import Deployment, InFlight, Readiness
 from proxy.errors import ANSWERS, HttpError, SettingsInvalid, VerifierFailed, error_body
 from proxy.llm import OpenAiModels
-from proxy.nli.onnx import load_onnx_nli
-from proxy.pipeline import Policy
+from proxy.nli.onnx import OnnxNli, load_onnx_nli
+from proxy.pipeline import in_background
 from proxy.prompts import recall as recall_prompt
 from proxy.routes import build_routes
 from proxy.services import Nli
 from proxy.settings import Settings
 from proxy.upstream import Upstream, read_upstream_url
+from proxy.work import Policy
 
 CLIENT_CLOSED: Final = 499
 """Status in our log for a client that hung up; nobody is left to read it."""
@@ -51,25 +53,14 @@ def build_app(settings: Settings, *, upstream_url: str | None = None, nli: Nli |
         ModelFolderInvalid: the NLI model's folder cannot be used.
         SettingsInvalid: settings and model do not fit together.
     """
-    url = read_upstream_url(upstream_url or settings.upstream_url)
-    readiness = Readiness(load_nli(settings)) if nli is None else Readiness(nli, ready=True)
-    deployment = Deployment(
-        settings=settings,
-        upstream=Upstream(url, timeout_s=settings.upstream_timeout_s),
-        models=OpenAiModels(url, timeout_s=settings.upstream_timeout_s),
-        readiness=readiness,
-        policy=make_policy(settings, readiness.nli),
-    )
+    deployment = build_deployment(settings, upstream_url=upstream_url, nli=nli)
 
     @asynccontextmanager
     async def lifespan(_: Litestar) -> AsyncIterator[None]:
-        proving = asyncio.create_task(readiness.prove()) if nli is None else None
-        yield
-        if proving is not None:
-            proving.cancel()
-            await asyncio.wait([proving])
-        await deployment.upstream.close()
-        await deployment.models.close()
+        # The self-test runs beside the first requests, which pass unverified until it is through.
+        async with in_background(deployment.readiness.prove() if nli is None else asyncio.sleep(0)):
+            yield
+        await deployment.close()
 
     return Litestar(
         route_handlers=build_routes(deployment),
@@ -85,7 +76,22 @@ def build_app(settings: Settings, *, upstream_url: str | None = None, nli: Nli |
     )
 
 
-def load_nli(settings: Settings) -> Nli:
+def build_deployment(settings: Settings, *, upstream_url: str | None = None, nli: Nli | None = None) -> Deployment:
+    """Build what requests are served with; arguments and errors as for `build_app`."""
+    url = read_upstream_url(upstream_url or settings.upstream_url)
+    readiness = Readiness(load_nli(settings)) if nli is None else Readiness(nli, ready=True)
+    return Deployment(
+        settings=settings,
+        gate=Gate(settings),
+        upstream=Upstream(url, timeout_s=settings.upstream_timeout_s),
+        models=OpenAiModels(url, timeout_s=settings.upstream_timeout_s),
+        readiness=readiness,
+        policy=make_policy(settings, readiness.nli),
+        in_flight=InFlight(settings.max_in_flight),
+    )
+
+
+def load_nli(settings: Settings) -> OnnxNli:
     """Load the settings' NLI model."""
     return load_onnx_nli(settings.nli_model or find_embedded_model(), settings.nli_threads)
 

@@ -7,11 +7,10 @@ repeated. Frameworks' own response classes fold, sort and add header lines, whic
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Iterable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from typing import Any, Final, TypeVar
 
-from litestar.types import Receive, Scope, Send
+from litestar.types import HTTPResponseBodyEvent, Receive, Send
 
 from proxy.errors import BodyTooLarge
 from proxy.headers import RawHeaders
@@ -19,24 +18,28 @@ from proxy.headers import RawHeaders
 T = TypeVar("T")
 
 
+LAST_PIECE: Final[HTTPResponseBodyEvent] = {"type": "http.response.body", "body": b"", "more_body": False}
+"""The end of a reply. Once it is sent the server reports a hang-up, so it is sent when all work is done."""
+
+
 class ClientGone(Exception):  # no error of ours: nobody is left to be told
     """The client hung up."""
 
 
-@dataclass(frozen=True, slots=True)
-class RawReply:
-    """A whole reply; an ASGI application, so that handlers can return it."""
+async def send_head(send: Send, status: int, headers: RawHeaders) -> None:
+    """Send a reply's status and header lines."""
+    await send({"type": "http.response.start", "status": status, "headers": headers})
 
-    status: int
-    headers: RawHeaders
-    pieces: Iterable[bytes]
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  # ASGI's signature
-        """Send the reply."""
-        await send({"type": "http.response.start", "status": self.status, "headers": self.headers})
-        for piece in self.pieces:
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+async def send_piece(send: Send, piece: bytes) -> None:
+    """Send a piece of a reply's body that is not its last."""
+    await send({"type": "http.response.body", "body": piece, "more_body": True})
+
+
+async def send_reply(send: Send, status: int, headers: RawHeaders, body: bytes) -> None:
+    """Send a whole reply."""
+    await send_head(send, status, headers)
+    await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
 class StreamedBody:
@@ -57,12 +60,12 @@ class StreamedBody:
             ClientGone: the client hung up before the end.
         """
         while not self.finished.is_set():
-            event = await self._receive()
+            event: Mapping[str, Any] = await self._receive()
             if event["type"] == "http.disconnect":
                 raise ClientGone
-            if not event["more_body"]:
+            if not event.get("more_body"):
                 self.finished.set()
-            if event["body"]:
+            if event.get("body"):
                 yield event["body"]
 
 
@@ -107,7 +110,8 @@ async def run_until_hangup(receive: Receive, work: Coroutine[Any, Any, T], *, af
     finally:
         working.cancel()
         watching.cancel()
-        await asyncio.wait([working, watching])
+        # Whatever else they raise now is taken in: nobody is left to be told, and the log must not tell it.
+        await asyncio.gather(working, watching, return_exceptions=True)
 
 
 async def _wait_for_hangup(receive: Receive, after: asyncio.Event | None) -> None:

@@ -44,18 +44,28 @@ def _read_mode(value: object) -> object:
     return _MODE_SYNONYMS.get(value, value)
 
 
+SpokenMode = Annotated[Mode, BeforeValidator(_read_mode)]
+"""A mode, or one of its synonyms in any case."""
+
+
 class Controls(BaseModel):
     """One request's settings, all decided."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    mode: Annotated[Mode, BeforeValidator(_read_mode)] = "correct"
+    mode: SpokenMode = "correct"
     k: float = Field(default=0.7, ge=0, le=5, allow_inf_nan=False)
     rule: Rule = "bounded"
     claims: ClaimsMethod = "llm"
     stream: StreamMethod = "buffer"
     timeout_ms: int = Field(default=30_000, ge=1, le=600_000)
     detail: Detail = "summary"
+
+    def for_stream(self) -> Controls:
+        """Return the controls of a streamed reply: live delivery cannot take words back, so it never corrects."""
+        if self.stream == "annotate" and self.mode == "correct":
+            return self.model_copy(update={"mode": "detect"})
+        return self
 
 
 def read_controls(headers: Iterable[tuple[str, str]], verify: object, defaults: Controls) -> Controls:

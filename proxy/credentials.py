@@ -45,15 +45,16 @@ class Gate:
         if self.settings.api_keys:
             self._check_own_key(headers)
             _check_open(method, raw_path.decode("latin-1"))
-            return [*without_credentials(headers), *self._server_credentials()]
+            return [*without_credentials(headers), *self.server_credentials()]
         if credentials_of(headers) or self.settings.openai_api_key is None:
             return headers
         if not self.settings.on_loopback:
             raise MissingApiKey("No API key came with the request; send `Authorization: Bearer KEY`.")
         self._check_host(headers)
-        return [*headers, *self._server_credentials()]
+        return [*headers, *self.server_credentials()]
 
-    def _server_credentials(self) -> RawHeaders:
+    def server_credentials(self) -> RawHeaders:
+        """Return the header lines of the server's own key; none where it has none."""
         key = self.settings.openai_api_key
         return [] if key is None else [(b"authorization", b"Bearer " + key.get_secret_value().encode())]
 

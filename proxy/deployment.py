@@ -6,20 +6,26 @@ else: whether the NLI model is ready, and how many requests are being verified.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import structlog
 
+from proxy.controls import Controls
 from proxy.credentials import Gate
-from proxy.errors import NliFailed, SelfTestFailed, TooManyRequests
+from proxy.errors import SelfTestFailed, TooManyRequests
+from proxy.headers import RawHeaders
 from proxy.llm import OpenAiModels
+from proxy.matching import RequestTexts, read_request_texts
 from proxy.nli.selftest import run_selftest
-from proxy.pipeline import Policy
-from proxy.services import Nli
+from proxy.services import Nli, Task
 from proxy.settings import Settings
+from proxy.stopwatch import Stopwatch
 from proxy.upstream import Upstream
+from proxy.wire import ChatRequest
+from proxy.work import Policy, Work
 
 _log = structlog.get_logger()
 
@@ -36,8 +42,8 @@ class Readiness:
         """Run the self-test, which also warms the model up."""
         try:
             await run_selftest(self.nli)
-        except (SelfTestFailed, NliFailed) as error:
-            self.reason = f"The NLI model failed its self-test: {error}"
+        except SelfTestFailed as error:
+            self.reason = str(error)
             _log.error("self-test failed; nothing is verified", reason=str(error))  # no traceback
         else:
             self.ready = True
@@ -80,14 +86,33 @@ class Deployment:
     """Everything a request is served with."""
 
     settings: Settings
+    gate: Gate
     upstream: Upstream
     models: OpenAiModels
     readiness: Readiness
     policy: Policy
-    gate: Gate = field(init=False)
-    in_flight: InFlight = field(init=False)
+    in_flight: InFlight
 
-    def __post_init__(self) -> None:
-        """Derive what follows from the settings."""
-        object.__setattr__(self, "gate", Gate(self.settings))
-        object.__setattr__(self, "in_flight", InFlight(self.settings.max_in_flight))
+    def open_work(self, chat: ChatRequest, controls: Controls, credentials: RawHeaders, query: str) -> Work:
+        """Gather what the stages of one request share.
+
+        Args:
+            chat: the request.
+            controls: what was asked for.
+            credentials: header lines; those that say who asks go on every call of ours.
+            query: the query of the user's call.
+        """
+        settings, nli = self.settings, self.readiness.usable
+        models: dict[Task, str] = {
+            "recall": settings.recall_model or chat.model,
+            "claims": settings.claims_model or chat.model,
+            "correction": settings.correction_model or chat.model,
+        }
+        llm = self.models.session(models=models, credentials=credentials, query=query, max_calls=settings.max_calls)
+        texts = RequestTexts((), ()) if nli is None else read_request_texts(chat, nli)
+        return Work(f"ver_{uuid.uuid4().hex}", chat, controls, self.policy, llm, nli, texts, Stopwatch())
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self.upstream.close()
+        await self.models.close()

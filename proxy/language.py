@@ -11,14 +11,19 @@ from collections import Counter
 from typing import Final
 
 _SCRIPTS: Final[dict[str, frozenset[str]]] = {
-    **dict.fromkeys(("be", "bg", "kk", "ky", "mk", "mn", "ru", "sr", "tg", "uk"), frozenset({"CYRILLIC"})),
-    **dict.fromkeys(("ar", "fa", "ps", "ur"), frozenset({"ARABIC"})),
+    **dict.fromkeys(
+        ("ba", "be", "bg", "ce", "cv", "kk", "ky", "mk", "mn", "os", "ru", "sr", "tg", "tt", "uk"),
+        frozenset({"CYRILLIC"}),
+    ),
+    **dict.fromkeys(("ar", "fa", "ps", "sd", "ug", "ur"), frozenset({"ARABIC"})),
     **dict.fromkeys(("hi", "mr", "ne", "sa"), frozenset({"DEVANAGARI"})),
-    "am": frozenset({"ETHIOPIC"}),
-    "bn": frozenset({"BENGALI"}),
+    **dict.fromkeys(("am", "ti"), frozenset({"ETHIOPIC"})),
+    **dict.fromkeys(("as", "bn"), frozenset({"BENGALI"})),
+    **dict.fromkeys(("he", "yi"), frozenset({"HEBREW"})),
+    "bo": frozenset({"TIBETAN"}),
+    "dv": frozenset({"THAANA"}),
     "el": frozenset({"GREEK"}),
     "gu": frozenset({"GUJARATI"}),
-    "he": frozenset({"HEBREW"}),
     "hy": frozenset({"ARMENIAN"}),
     "ja": frozenset({"HIRAGANA", "KATAKANA", "CJK"}),
     "ka": frozenset({"GEORGIAN"}),
@@ -28,6 +33,7 @@ _SCRIPTS: Final[dict[str, frozenset[str]]] = {
     "lo": frozenset({"LAO"}),
     "ml": frozenset({"MALAYALAM"}),
     "my": frozenset({"MYANMAR"}),
+    "or": frozenset({"ORIYA"}),
     "pa": frozenset({"GURMUKHI"}),
     "si": frozenset({"SINHALA"}),
     "ta": frozenset({"TAMIL"}),

@@ -8,7 +8,7 @@ that it serves, and is made once.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, Final
@@ -45,10 +45,9 @@ class Usage:
 
     def add(self, reply: ChatCompletion) -> None:
         """Add one reply's bill, as far as the upstream states one."""
-        if reply.usage is not None:
-            self.prompt_tokens += reply.usage.prompt_tokens or 0
-            self.completion_tokens += reply.usage.completion_tokens or 0
-            self.total_tokens += reply.usage.total_tokens or 0
+        self.prompt_tokens += _read_count(reply.usage, "prompt_tokens")
+        self.completion_tokens += _read_count(reply.usage, "completion_tokens")
+        self.total_tokens += _read_count(reply.usage, "total_tokens")
 
 
 class OpenAiModels:
@@ -87,19 +86,29 @@ class OpenAiModels:
         return LlmSession(self, models, credentials_of(credentials), parse_query(self._query, query), max_calls)
 
     async def complete(
-        self, model: str, messages: list[dict[str, str]], headers: Mapping[str, str | Omit], query: Mapping[str, str]
+        self,
+        model: str,
+        messages: list[dict[str, str]],
+        headers: Mapping[str, str | Omit],
+        query: Mapping[str, str],
+        spend: Callable[[], None],
     ) -> ChatCompletion:
-        """Make one call; a parameter that the model refuses is left out from then on, and the call made once more."""
+        """Make one call; a parameter that the model refuses is left out from then on, and the call made once more.
+
+        `spend` is called before that second call, which counts as one too.
+        """
         refused = self._refused.get(model, frozenset())
         options = {name: value for name, value in _OPTIONAL.items() if name not in refused}
         try:
             return await self._create(model, messages, options, headers, query)
         except openai.BadRequestError as error:
-            named = {name for name in options if name in f"{error.param} {error.message}"}
+            # Not every server names it where OpenAI does, in `param` or `message`.
+            named = {name for name in options if name in f"{error.message} {error.body}"}
             if not named:
                 raise
             self._refused[model] = refused | named
             _log.info("model refuses a parameter; left out from now on", model=model, parameters=sorted(named))
+        spend()
         kept = {name: value for name, value in options.items() if name not in named}
         return await self._create(model, messages, kept, headers, query)
 
@@ -156,13 +165,13 @@ class LlmSession:
 
     async def ask(self, task: Task, instruction: str, text: str) -> Reply:
         """Ask once, with a system and a user message; see `services.Llm`."""
-        if self.calls_left() < 1:
-            raise LlmCallFailed("This request has made all the calls it may make (CORRIGENDA_MAX_CALLS).")
-        self.usage.calls += 1
+        self._spend()
         messages = [{"role": "system", "content": instruction}, {"role": "user", "content": text}]
         try:
             async with self._slots:
-                reply = await self._models.complete(self._names[task], messages, self._headers, self._query)
+                reply = await self._models.complete(
+                    self._names[task], messages, self._headers, self._query, self._spend
+                )
             self.usage.add(reply)
             return _read_reply(reply)
         except LlmCallFailed:
@@ -171,6 +180,11 @@ class LlmSession:
             # The SDK raises a class of its own for what it foresees, and any other for what a broken reply holds.
             _log.warning("own call failed", task=task, error=type(error).__name__)
             raise LlmCallFailed(f"The {task} call failed ({type(error).__name__}).") from error
+
+    def _spend(self) -> None:
+        if self.calls_left() < 1:
+            raise LlmCallFailed("This request has made all the calls it may make (CORRIGENDA_MAX_CALLS).")
+        self.usage.calls += 1
 
 
 def parse_query(*queries: str) -> dict[str, str]:
@@ -189,6 +203,12 @@ def _read_reply(reply: ChatCompletion) -> Reply:
     if not isinstance(content, str):
         raise LlmCallFailed("The upstream answered our call without text.")
     return Reply(_encodable(content), complete=choice.finish_reason != "length")
+
+
+def _read_count(usage: object, name: str) -> int:
+    """Return a count of tokens; nought where the upstream states none, or something that is no count."""
+    count = getattr(usage, name, None)
+    return count if isinstance(count, int) else 0
 
 
 def _encodable(text: str) -> str:

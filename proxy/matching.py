@@ -6,13 +6,16 @@ a claim. The one stage that asks the NLI model about claims (contract, section 5
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import islice
 from typing import Final, Literal
 
 from proxy.claims.claim import Claim
-from proxy.claims.segment import plain_text, split_sentences
+from proxy.claims.markdown import plain_text
+from proxy.claims.segment import split_sentences
 from proxy.nli.scoring import (
     TOLERANCE,
     ClaimScore,
@@ -30,7 +33,7 @@ NEAREST_REQUEST_TEXTS: Final = 8
 """Windows and sentences of the request that a contradicted claim is held against."""
 _REQUEST_WINDOW_SHARE: Final = 0.5
 """Part of the model's limit that a window of the request may take; the claim needs the rest."""
-_QUESTION_MARKS: Final = ("?", "？", "؟")
+_QUESTION: Final = re.compile(r"[?？؟][!?？\s\"'”’»)\]]*$")
 
 Support = Literal["given", "user"]
 """Whose text entails a claim: the operator's or a tool's, or only the user's."""
@@ -44,12 +47,44 @@ class ScoredClaim:
     score: ClaimScore | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RequestTexts:
-    """What the request itself says, cut into windows and sentences, the user's questions left out."""
+    """What the request itself says, in pieces: windows and single sentences.
 
-    given: tuple[str, ...]
-    user: tuple[str, ...]
+    Texts are cut when a piece is first asked for: they can be long, and few answers have a contradicted claim.
+    """
+
+    given_texts: tuple[str, ...]
+    """System, developer and tool texts."""
+    user_texts: tuple[str, ...]
+    count_tokens: Callable[[str], int] = len
+    window_tokens: int = 0
+    """Longest window; a sentence that is longer stands alone."""
+
+    @cached_property
+    def given(self) -> tuple[str, ...]:
+        """Return the pieces of the given texts."""
+        return self._cut(self.given_texts)
+
+    @cached_property
+    def user(self) -> tuple[str, ...]:
+        """Return the pieces of the user's texts, without questions: these state nothing, however they are put."""
+        return self._cut(self.user_texts, questions=False)
+
+    def find_nearest(self, claim: str) -> list[tuple[str, Support]]:
+        """Return the pieces nearest to a claim, nearest first, and whose they are."""
+        pieces: list[tuple[str, Support]] = [(piece, "given") for piece in self.given]
+        pieces += [(piece, "user") for piece in self.user]
+        return [pieces[at] for at in find_nearest(claim, [piece for piece, _ in pieces], NEAREST_REQUEST_TEXTS)]
+
+    def _cut(self, texts: Iterable[str], *, questions: bool = True) -> tuple[str, ...]:
+        pieces: dict[str, None] = {}
+        for text in texts:
+            sentences = [plain_text(sentence.text) for sentence in split_sentences(text)]
+            stated = [sentence for sentence in sentences if questions or not _QUESTION.search(sentence)]
+            windows = split_windows(stated, self.count_tokens, self.window_tokens)
+            pieces |= dict.fromkeys([*stated, *windows])
+        return tuple(pieces)
 
 
 def scores_of(claims: Sequence[ScoredClaim]) -> list[float]:
@@ -88,26 +123,18 @@ class Matcher:
         return choose_premises(claim.text, self.reference, self._count_tokens, self.nli.max_tokens)
 
 
-def _pair_up(claim: Claim, premises: list[str] | None, results: Iterable[Probabilities]) -> ScoredClaim:
+def _pair_up(claim: Claim, premises: list[str] | None, results: Iterator[Probabilities]) -> ScoredClaim:
+    """Take a claim's results, one a premise, from the front of all results."""
     if premises is None:
         return ScoredClaim(replace(claim, unverifiable=claim.unverifiable or "too_long"), None)
-    score = score_claim(premises, [result for _, result in zip(premises, results, strict=False)])
+    score = score_claim(premises, list(islice(results, len(premises))))
     return ScoredClaim(replace(claim, unverifiable="contested") if score.contested else claim, score)
 
 
 def read_request_texts(request: ChatRequest, nli: Nli) -> RequestTexts:
-    """Cut the request's texts into what a claim can be held against."""
-    budget = int(nli.max_tokens * _REQUEST_WINDOW_SHARE)
-
-    def cut(texts: Iterable[str]) -> tuple[str, ...]:
-        pieces: dict[str, None] = {}
-        for text in texts:
-            sentences = [plain_text(sentence.text) for sentence in split_sentences(text)]
-            stated = [sentence for sentence in sentences if not sentence.rstrip().endswith(_QUESTION_MARKS)]
-            pieces |= dict.fromkeys([*stated, *split_windows(stated, nli.count_tokens, budget)])
-        return tuple(pieces)
-
-    return RequestTexts(given=cut(request.given_texts), user=cut(request.user_texts))
+    """Return the request's texts, to be cut as it suits the model."""
+    window_tokens = int(nli.max_tokens * _REQUEST_WINDOW_SHARE)
+    return RequestTexts(request.given_texts, request.user_texts, nli.count_tokens, window_tokens)
 
 
 async def find_support(claim: str, texts: RequestTexts, matcher: Matcher, *, floor: float) -> Support | None:
@@ -116,13 +143,10 @@ async def find_support(claim: str, texts: RequestTexts, matcher: Matcher, *, flo
     Raises:
         NliFailed: the model gave no usable result.
     """
-    pieces = [*texts.given, *texts.user]
-    nearest = find_nearest(claim, pieces, NEAREST_REQUEST_TEXTS)
-    results = await matcher.probe(claim, [pieces[index] for index in nearest])
-    entailing = [index for index, p in zip(nearest, results, strict=True) if p.entailment >= floor - TOLERANCE]
-    if any(index < len(texts.given) for index in entailing):
-        return "given"
-    return "user" if entailing else None
+    nearest = texts.find_nearest(claim)
+    results = await matcher.probe(claim, [piece for piece, _ in nearest])
+    entailing = {whose for (_, whose), p in zip(nearest, results, strict=True) if p.entailment >= floor - TOLERANCE}
+    return "given" if "given" in entailing else "user" if entailing else None
 
 
 async def is_contradicted(claim: str, texts: RequestTexts, matcher: Matcher, *, floor: float) -> bool:
@@ -131,6 +155,5 @@ async def is_contradicted(claim: str, texts: RequestTexts, matcher: Matcher, *, 
     Raises:
         NliFailed: the model gave no usable result.
     """
-    pieces = [*texts.given, *texts.user]
-    nearest = [pieces[index] for index in find_nearest(claim, pieces, NEAREST_REQUEST_TEXTS)]
-    return any(p.contradiction >= floor - TOLERANCE for p in await matcher.probe(claim, nearest))
+    results = await matcher.probe(claim, [piece for piece, _ in texts.find_nearest(claim)])
+    return any(p.contradiction >= floor - TOLERANCE for p in results)

@@ -1,41 +1,36 @@
 """The whole story of one request: draft beside recall, claims, scores, verdicts, corrections, answer.
 
-In: a request, its controls, and a way to get the draft. Out: an `Answer`. Start reading here. Every stage is one
-call; what fails comes back as a value, so that verification never breaks the answer it was to check.
+In: a request and its draft, whole or as it comes. Out: a result for each choice. Start reading here, at
+`verify_completion` and `verify_choice`. Every stage is one call; what fails comes back as a value, so that
+verification never breaks the answer that it was to check.
 """
 
 from __future__ import annotations
 
 import asyncio
-import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 import structlog
 
 from proxy.claims.checkable import is_refusal
 from proxy.claims.claim import Claims, Sentence
-from proxy.claims.decompose import Budget, ClaimsFailed, decompose
+from proxy.claims.decompose import ClaimsFailed, decompose
 from proxy.claims.local import split_claims
-from proxy.claims.screening import screen_sentences
-from proxy.claims.segment import split_sentences
-from proxy.controls import Controls
+from proxy.claims.splitting import Split, Splitter
 from proxy.correction import Corrector, hold_back, plan_revisions, settle_edits
 from proxy.errors import NliBusy, NliFailed, VerifierFailed
 from proxy.headers import RawHeaders
 from proxy.language import is_listed
-from proxy.llm import LlmSession
-from proxy.matching import Matcher, RequestTexts, find_support, scores_of
+from proxy.matching import Matcher, find_support, scores_of
 from proxy.reassembly import apply_edits, rebuild_completion
 from proxy.recall import Evidence, NotFactual, QuestionUnclear, Recalled, RecallFailed, recall_facts
 from proxy.report import ChoiceResult, write_report
 from proxy.services import Nli
-from proxy.stopwatch import Stopwatch
 from proxy.verdict import (
     Flag,
-    Line,
     Threshold,
     Verdict,
     draw_threshold,
@@ -46,14 +41,11 @@ from proxy.verdict import (
     judge,
     status_of,
 )
-from proxy.wire import ChatRequest, Choice, Completion, skip_reason
+from proxy.wire import Choice, Completion, skip_reason
+from proxy.work import Work
 
-DECOMPOSITION_SHARE: Final = 0.75
-"""Part of a request's calls that decomposition may take."""
-CALLS_A_CHOICE: Final = 8
 HANG_RESERVE_S: Final = 0.25
 """A decomposition that has not answered so long before the deadline has failed, and is reported as that."""
-
 FAILURES: Final = frozenset({"recall_failed", "claims_failed", "nli_failed", "nli_not_ready", "deadline", "busy"})
 """Reasons that are a failure of ours or of the upstream, not a property of the answer."""
 
@@ -79,20 +71,6 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
-    """What the operator decided for all requests."""
-
-    recall_instruction: str
-    recalls: int
-    floor: float
-    ceiling: float
-    flag_share: float
-    max_calls: int
-    max_claims: int
-    fail_if_unavailable: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """What the client gets: the draft as it came, or rebuilt with a report."""
 
@@ -102,32 +80,13 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """What the stages of one request share."""
-
-    request: ChatRequest
-    controls: Controls
-    policy: Policy
-    llm: LlmSession
-    nli: Nli | None
-    """None while the model is not ready."""
-    request_texts: RequestTexts
-    watch: Stopwatch
-
-    @property
-    def line(self) -> Line:
-        """How each choice's threshold is to be drawn."""
-        return Line(self.controls.rule, self.controls.k, self.policy.floor, self.policy.ceiling)
-
-
-@dataclass(frozen=True, slots=True)
 class Case:
     """One choice on its way through the stages."""
 
     choice: Choice
     work: Work
     recalling: asyncio.Task[Recalled]
-    budget: Budget
+    splitter: Splitter
     deadline: float
     """Loop time in seconds."""
 
@@ -149,65 +108,57 @@ async def verify_completion(work: Work, fetch_draft: Callable[[], Awaitable[Draf
     Raises:
         HttpError: the upstream could not be asked, or verification failed and the operator wants that to be an error.
     """
-    async with in_background(work.watch.time("recall", recall(work))) as recalling:
+    async with Investigation(work) as investigation:
         draft = await work.watch.time("draft", fetch_draft())
         if draft.completion is None:
             return Answer(draft, draft.raw, None)
-        cases = open_cases(draft.completion, work, recalling)
-        results = await asyncio.gather(*map(verify_choice, cases))
-        return assemble(draft, draft.completion, results, work, recalling)
+        results = await investigation.verify(draft.completion.choices)
+        report = investigation.report(results)
+    parts = {position: result.parts for position, result in enumerate(results) if result.edits}
+    return Answer(draft, rebuild_completion(draft.completion, parts, report), report)
 
 
-async def verify_choice(case: Case) -> ChoiceResult:
+async def verify_choice(case: Case, nli: Nli) -> ChoiceResult:
     """Verify one choice: claims, scores, verdicts, corrections. What goes wrong is its result, never an error."""
-    skipped = skip_reason(case.work.request, case.choice)
-    if skipped is not None:
-        return ChoiceResult(case.choice, "skipped", skipped)
-    if case.work.nli is None:
-        return ChoiceResult(case.choice, "unavailable", "nli_not_ready")
     try:
         async with asyncio.timeout_at(case.deadline):
-            judged = await judge_choice(case, case.work.nli)
+            judged = await judge_choice(case, nli)
     except TimeoutError:
         return ChoiceResult(case.choice, "unavailable", "deadline")
     except NliBusy:
         return ChoiceResult(case.choice, "unavailable", "busy")
     except NliFailed as error:
-        _log.warning("nli failed", error=str(error))
+        _log.warning("nli failed", id=case.work.id, error=str(error))
         return ChoiceResult(case.choice, "unavailable", "nli_failed")
     return judged if isinstance(judged, ChoiceResult) else await correct_choice(case, judged)
 
 
 async def judge_choice(case: Case, nli: Nli) -> Judged | ChoiceResult:
     """Split a choice into claims, score them, draw the line and decide; a result where less than that settles it."""
-    choice, watch = case.choice, case.work.watch
-    sentences = split_sentences(choice.text)
-    stating = screen_sentences(sentences, cut=choice.finish_reason == "length", languages=nli.languages)
-    if not stating:
-        return ChoiceResult(choice, "skipped", "refusal" if any(map(is_refusal, sentences)) else "no_claims")
-    readable = is_listed(choice.text, nli.languages)
-    claims = await watch.time("claims", split(stating, case)) if readable else ClaimsFailed()
+    choice, work = case.choice, case.work
+    claims = await work.watch.time("claims", split(case))
+    sentences = tuple(case.splitter.sentences)
     if isinstance(claims, Claims) and not claims.items:
-        return ChoiceResult(choice, "skipped", "no_claims")
+        return ChoiceResult(choice, "skipped", "refusal" if any(map(is_refusal, sentences)) else "no_claims")
 
     recalled = await asyncio.shield(case.recalling)
     if isinstance(recalled, NotFactual):
         return ChoiceResult(choice, "skipped", "not_factual")
     if isinstance(recalled, RecallFailed):
         return ChoiceResult(choice, "unavailable", "recall_failed")
-    if not readable or (isinstance(recalled, Evidence) and not recalled.is_listed(nli.languages)):
-        return ChoiceResult(choice, "unavailable", "language")
     if isinstance(claims, ClaimsFailed):
         return ChoiceResult(choice, "unavailable", "claims_failed")
     if isinstance(recalled, QuestionUnclear):
         return ChoiceResult(choice, "unavailable", "unclear_question")
+    if not is_listed(choice.text, nli.languages) or not recalled.is_listed(nli.languages):
+        return ChoiceResult(choice, "unavailable", "language")
 
-    with watch.stage("nli"):
+    with work.watch.stage("nli"):
         matcher = Matcher(nli, recalled.sentences)
         scored = await matcher.score(claims.items)
-        threshold = draw_threshold(scores_of(scored), case.work.line)
-        verdicts = await excuse_by_request(judge(scored, threshold), case.work, matcher)
-    return Judged(tuple(sentences), claims, threshold, verdicts, matcher)
+        threshold = draw_threshold(scores_of(scored), work.line)
+        verdicts = await excuse_by_request(judge(scored, threshold), work, matcher)
+    return Judged(sentences, claims, threshold, verdicts, matcher)
 
 
 async def correct_choice(case: Case, judged: Judged) -> ChoiceResult:
@@ -232,41 +183,67 @@ async def correct_choice(case: Case, judged: Judged) -> ChoiceResult:
     )
 
 
-def assemble(
-    draft: Draft,
-    completion: Completion,
-    results: Sequence[ChoiceResult],
-    work: Work,
-    recalling: asyncio.Task[Recalled],
-) -> Answer:
-    """Put the answer together: edited choices, everything else as it came, and the report."""
-    if work.policy.fail_if_unavailable and any(result.reason in FAILURES for result in results):
-        raise VerifierFailed("Verification could not finish; send `X-Verify: off` for the unverified answer.")
-    recalled = recalling.result() if recalling.done() and not recalling.cancelled() else None
-    facts = {
-        "id": f"ver_{uuid.uuid4().hex}",
-        "models": {"nli": None if work.nli is None else work.nli.name, "recall": work.llm.model_of("recall")},
-        "usage": asdict(work.llm.usage),
-        "timings_ms": work.watch.read(),
-    }
-    reference = recalled.recalls if isinstance(recalled, Evidence) else ()
-    report = write_report(results, work.controls, reference, facts)
-    parts = {position: result.parts for position, result in enumerate(results) if result.edits}
-    return Answer(draft, rebuild_completion(completion, parts, report), report)
+class Investigation:
+    """All that goes on beside and after a draft; it begins and ends with its block, and nothing outlives that."""
 
+    def __init__(self, work: Work) -> None:
+        """Prepare for one request."""
+        self._work = work
+        self._running = AsyncExitStack()
+        self._splitters: dict[int, Splitter] = {}
 
-def open_cases(completion: Completion, work: Work, recalling: asyncio.Task[Recalled]) -> list[Case]:
-    """Give each choice its share of the calls, claims and time; the draft has just come."""
-    work.watch.mark_draft()
-    deadline = asyncio.get_running_loop().time() + work.controls.timeout_ms / 1000
-    n = len(completion.choices)
-    calls = int(work.policy.max_calls * DECOMPOSITION_SHARE)
-    # With more choices than calls the first ones get one each, and the rest is reported as too many.
-    shares = [min(CALLS_A_CHOICE, calls // n) or int(position < calls) for position in range(n)]
-    return [
-        Case(choice, work, recalling, Budget(share, work.policy.max_claims // n), deadline)
-        for choice, share in zip(completion.choices, shares, strict=True)
-    ]
+    async def __aenter__(self) -> Self:
+        """Start the recall, beside the draft."""
+        recalling = in_background(self._work.watch.time("recall", recall(self._work)))
+        self._recalling = await self._running.enter_async_context(recalling)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Cancel whatever is unfinished."""
+        await self._running.aclose()
+
+    def listen(self, position: int, nli: Nli) -> Splitter:
+        """Return what splits the choice at that position, from the first piece of its draft on."""
+        if position not in self._splitters:
+            splitter = Splitter(choose_split(self._work, position), nli.languages)
+            self._running.push_async_callback(splitter.drop)
+            self._splitters[position] = splitter
+        return self._splitters[position]
+
+    async def verify(self, choices: Sequence[Choice]) -> list[ChoiceResult]:
+        """Verify the choices of a complete draft, side by side; the budget runs from here."""
+        self._work.watch.mark_draft()
+        deadline = asyncio.get_running_loop().time() + self._work.controls.timeout_ms / 1000
+        verifying = (self._verify(position, choice, deadline) for position, choice in enumerate(choices))
+        return await asyncio.gather(*verifying)
+
+    async def _verify(self, position: int, choice: Choice, deadline: float) -> ChoiceResult:
+        skipped = skip_reason(self._work.request, choice)
+        if skipped is not None:
+            return ChoiceResult(choice, "skipped", skipped)
+        if self._work.nli is None:
+            return ChoiceResult(choice, "unavailable", "nli_not_ready")
+        splitter = self.listen(position, self._work.nli)
+        splitter.close(choice.text, cut=choice.finish_reason == "length")
+        return await verify_choice(Case(choice, self._work, self._recalling, splitter, deadline), self._work.nli)
+
+    def report(self, results: Sequence[ChoiceResult]) -> dict[str, Any]:
+        """Return the `verification` object.
+
+        Raises:
+            VerifierFailed: verification could not finish, and the operator wants that to be an error.
+        """
+        work, recalling = self._work, self._recalling
+        if work.policy.fail_if_unavailable and any(result.reason in FAILURES for result in results):
+            raise VerifierFailed("Verification could not finish; send `X-Verify: off` for the unverified answer.")
+        recalled = recalling.result() if recalling.done() else None
+        facts = {
+            "id": work.id,
+            "models": {"nli": None if work.nli is None else work.nli.name, "recall": work.llm.model_of("recall")},
+            "usage": asdict(work.llm.usage),
+            "timings_ms": work.watch.read(),
+        }
+        return write_report(results, work.controls, recalled.recalls if isinstance(recalled, Evidence) else (), facts)
 
 
 async def recall(work: Work) -> Recalled:
@@ -277,16 +254,26 @@ async def recall(work: Work) -> Recalled:
     return await recall_facts(work.request.user_texts, work.llm, instruction=instruction, count=count)
 
 
-async def split(sentences: Sequence[Sentence], case: Case) -> Claims | ClaimsFailed:
-    """Split sentences into claims by the method asked for."""
-    if case.work.controls.claims == "local":
-        return Claims(tuple(split_claims(sentences))).capped(case.budget.claims)
+def choose_split(work: Work, position: int) -> Split:
+    """Return the way of decomposition that was asked for, within the choice's budget."""
+    budget = work.budget_of(position)
+
+    async def split_locally(sentences: AsyncIterator[Sentence]) -> Claims:
+        return Claims(tuple(split_claims([sentence async for sentence in sentences]))).capped(budget.claims)
+
+    async def split_by_model(sentences: AsyncIterator[Sentence]) -> Claims | ClaimsFailed:
+        return await decompose(sentences, work.llm, budget)
+
+    return split_locally if work.controls.claims == "local" else split_by_model
+
+
+async def split(case: Case) -> Claims | ClaimsFailed:
+    """Wait for the claims; a decomposition that hangs has failed before the deadline, where there is time to tell."""
     limit = case.deadline - HANG_RESERVE_S
-    # A budget too short for a reserve is left to the deadline itself.
     has_reserve = limit - asyncio.get_running_loop().time() > HANG_RESERVE_S
     try:
         async with asyncio.timeout_at(limit if has_reserve else None):
-            return await decompose(_each(sentences), case.work.llm, case.budget)
+            return await case.splitter.finish()
     except TimeoutError:
         return ClaimsFailed()
 
@@ -321,8 +308,3 @@ async def in_background(work: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio.T
     finally:
         task.cancel()
         await asyncio.wait([task])
-
-
-async def _each(sentences: Sequence[Sentence]) -> AsyncIterator[Sentence]:
-    for sentence in sentences:
-        yield sentence

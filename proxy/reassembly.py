@@ -59,10 +59,10 @@ def _locate(parts: Sequence[str], span: Span) -> tuple[int, int]:
     """Return which part a span lies in, and where that part begins."""
     offset = 0
     for position, part in enumerate(parts):
-        if span[1] <= offset + len(part):
+        if offset <= span[0] and span[1] <= offset + len(part):
             return position, offset
         offset += len(part)
-    raise ValueError("the span lies outside the text")
+    raise ValueError("the span does not lie within one text part")
 
 
 def rebuild_completion(

@@ -7,18 +7,23 @@ never breaks the user's own call. It stands apart so that its isolation can be s
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from proxy.claims.markdown import plain_text
+from proxy.claims.replies import drop_reasoning
 from proxy.claims.screening import is_closed
-from proxy.claims.segment import plain_text, split_sentences
+from proxy.claims.segment import split_sentences
 from proxy.errors import LlmCallFailed
 from proxy.language import is_listed
 from proxy.prompts import recall as prompt
 from proxy.services import Llm, Reply
 
-_AROUND: Final = " \t\r\n\"'`*“”‘’«».。"
+_NO_FACTS: Final = re.compile(rf"(?<!\w){prompt.NO_FACTS}(?!\w)[\"'`*”’.:;,]*", re.IGNORECASE)
+_AROUND: Final = " \"'`*_“”‘’«».。!"
+"""What may stand around the other token, which is an ordinary word within a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +67,8 @@ async def recall_facts(user_texts: Sequence[str], llm: Llm, *, instruction: str,
         async with asyncio.TaskGroup() as group:
             asked = [group.create_task(llm.ask("recall", instruction, question)) for _ in range(count)]
     except* LlmCallFailed:
-        return_value: Recalled = RecallFailed()
-    else:
-        return_value = combine_recalls([read_recall(task.result()) for task in asked])
-    return return_value
+        asked = []
+    return combine_recalls([read_recall(task.result()) for task in asked]) if asked else RecallFailed()
 
 
 def combine_recalls(recalls: Sequence[Recalled]) -> Recalled:
@@ -78,20 +81,14 @@ def combine_recalls(recalls: Sequence[Recalled]) -> Recalled:
 
 
 def read_recall(reply: Reply) -> Recalled:
-    """Read one reply. Only a bare token counts, case, quotes and full stop aside; beside facts it is left out."""
-    lines = reply.text.splitlines()
-    facts = "\n".join(line for line in lines if _token_in(line) is None)
-    sentences = [plain_text(sentence.text) for sentence in split_sentences(facts)]
-    if sentences and not reply.complete and not is_closed(sentences[-1]):
+    """Read one reply. A token counts where it stands alone; beside facts it is left out (contract, section 6)."""
+    text, denials = _NO_FACTS.subn(" ", drop_reasoning(reply.text))
+    sentences = [plain_text(sentence.text) for sentence in split_sentences(text)]
+    if sentences and not (reply.complete or is_closed(sentences[-1])):
         sentences.pop()
+    facts = tuple(sentence for sentence in sentences if sentence.strip(_AROUND).upper() != prompt.UNCLEAR)
+    if facts:
+        return Evidence((facts,))
     if sentences:
-        return Evidence((tuple(sentences),))
-    tokens = {_token_in(line) for line in lines}
-    if prompt.UNCLEAR in tokens:
         return QuestionUnclear()
-    return NotFactual() if prompt.NO_FACTS in tokens else RecallFailed()
-
-
-def _token_in(line: str) -> str | None:
-    bare = line.strip(_AROUND).upper()
-    return bare if bare in {prompt.NO_FACTS, prompt.UNCLEAR} else None
+    return NotFactual() if denials else RecallFailed()

@@ -37,7 +37,7 @@ class ChoiceResult:
     def describe(self, detail: str) -> dict[str, Any]:
         """Return the choice's entry of the report."""
         rulings = Counter(verdict.ruling for verdict in self.verdicts)
-        entry = {
+        entry: dict[str, Any] = {
             "index": self.choice.index,
             "status": self.status,
             "reason": self.reason,
@@ -54,7 +54,7 @@ class ChoiceResult:
 
     def _describe_claim(self, verdict: Verdict, detail: str) -> dict[str, Any]:
         score, span = verdict.score, verdict.claim.sentence.span
-        entry = {
+        entry: dict[str, Any] = {
             "text": verdict.claim.text,
             "span": span,
             "label": score.label if score else None,

@@ -6,8 +6,9 @@ to answer: header lines as they are.
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import structlog
 from litestar import Request, get, post, route
@@ -15,22 +16,30 @@ from litestar.enums import MediaType
 from litestar.handlers import asgi
 from litestar.handlers.base import BaseRouteHandler
 from litestar.response import Response
-from litestar.types import ASGIApp, Receive, Scope, Send
+from litestar.types import ASGIApp, HTTPScope, Method, Receive, Scope, Send
 
-from proxy.asgi import RawReply, StreamedBody, read_body, run_until_hangup
+from proxy.asgi import (
+    LAST_PIECE,
+    ClientGone,
+    StreamedBody,
+    read_body,
+    run_until_hangup,
+    send_head,
+    send_piece,
+    send_reply,
+)
 from proxy.controls import Controls, read_controls
 from proxy.deployment import Deployment
 from proxy.errors import NotJson, UpstreamIncomplete, UpstreamSilent
 from proxy.headers import RawHeaders, reply_headers, request_headers
-from proxy.matching import RequestTexts, read_request_texts
-from proxy.pipeline import Answer, Draft, Work, verify_completion
-from proxy.services import Task
-from proxy.sse import CONTENT_TYPE, write_stream
-from proxy.stopwatch import Stopwatch
+from proxy.pipeline import Answer, Draft, verify_completion
+from proxy.streaming import open_stream
+from proxy.upstream import UpstreamReply
 from proxy.wire import ChatRequest, forwarded_body, read_completion, read_request
+from proxy.work import Work
 
 CHAT_PATH: Final = "/v1/chat/completions"
-OTHER_METHODS: Final = ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"]
+OTHER_METHODS: Final[list[Method]] = ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 _log = structlog.get_logger()
 
@@ -61,10 +70,10 @@ def build_routes(deployment: Deployment) -> list[BaseRouteHandler]:
         if chat is None:
             return Relay(incoming, deployment, body)
         if controls.mode == "off":
-            return Relay(incoming, deployment, forwarded_body(chat, streamed=True))
-        return await run_until_hangup(request.receive, answer_verified(chat, controls, incoming, deployment))
+            return Relay(incoming, deployment, forwarded_body(chat))
+        return Verification(chat, controls.for_stream() if chat.streamed else controls, incoming, deployment)
 
-    @route(CHAT_PATH, http_method=OTHER_METHODS, include_in_schema=False)
+    @route(CHAT_PATH, http_method=OTHER_METHODS, status_code=200, include_in_schema=False)
     async def relay_other_methods(request: Request[Any, Any, Any]) -> ASGIApp:
         """Pass on what is no creation, such as listing stored completions."""
         return Relay(admit(request.scope, deployment), deployment)
@@ -87,12 +96,13 @@ def build_routes(deployment: Deployment) -> list[BaseRouteHandler]:
             return Response({"status": "ready"}, media_type=MediaType.JSON)
         return Response({"status": "not_ready", "reason": readiness.reason}, status_code=503)
 
-    return [create_chat_completion, relay_other_methods, relay_rest, report_health, report_readiness]
+    # Litestar answers OPTIONS itself unless the first handler of a path takes it.
+    return [relay_other_methods, create_chat_completion, relay_rest, report_health, report_readiness]
 
 
 def admit(scope: Scope, deployment: Deployment) -> Incoming:
     """Let a request through the gate, or raise one of its errors."""
-    method, raw_path = scope["method"], scope["raw_path"]
+    method, raw_path = cast("HTTPScope", scope)["method"], scope["raw_path"]
     headers = deployment.gate.admit(method, raw_path, list(scope["headers"]))
     path = raw_path.decode("latin-1").removeprefix("/v1")
     return Incoming(method, path, scope["query_string"].decode("latin-1"), headers)
@@ -110,57 +120,65 @@ def as_text(headers: RawHeaders) -> list[tuple[str, str]]:
     return [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in headers]
 
 
-async def answer_verified(
-    chat: ChatRequest, controls: Controls, incoming: Incoming, deployment: Deployment
-) -> RawReply:
-    """Verify one request and render the answer."""
-    with deployment.in_flight.enter():
-        answer = await verify_completion(
-            open_work(chat, controls, incoming, deployment), lambda: fetch_draft(chat, incoming, deployment)
-        )
-    return render(answer, chat)
+@dataclass(frozen=True)
+class Verification:
+    """A chat completion to be verified, streamed or not; an ASGI application."""
+
+    chat: ChatRequest
+    controls: Controls
+    incoming: Incoming
+    deployment: Deployment
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  # ASGI's signature
+        """Verify the request and send the answer; a client that hangs up ends it at any stage."""
+        deployment, incoming = self.deployment, self.incoming
+        with suppress(ClientGone), deployment.in_flight.enter():
+            work = deployment.open_work(self.chat, self.controls, incoming.headers, incoming.query)
+            if self.chat.streamed:
+                await run_until_hangup(receive, self._stream(work, send))
+                await send(LAST_PIECE)
+            else:
+                answer = await run_until_hangup(receive, verify_completion(work, self._fetch_draft))
+                await send_reply(send, *render(answer))
+
+    async def _fetch_draft(self) -> Draft:
+        """Make the user's own call and read its whole reply."""
+        async with self._call() as reply:
+            raw = await reply.read()
+            decoded = reply.decode(raw) if reply.is_success else None
+            completion = None if decoded is None else read_completion(decoded)
+            return Draft(reply.status, reply.headers, raw, completion)
+
+    async def _stream(self, work: Work, send: Send) -> None:
+        interval_s = self.deployment.settings.sse_keepalive_s
+        async with open_stream(work, self._call(), keep_alive_s=interval_s) as begun:
+            if isinstance(begun, Draft):
+                status, headers, body = render(Answer(begun, begun.raw, None))
+                await send_head(send, status, headers)
+                await send_piece(send, body)
+                return
+            headers = [*reply_headers(begun.headers, rebuilt=True), (b"x-verify-id", work.id.encode())]
+            await send_head(send, begun.status, headers)
+            async for event in begun.events:
+                await send_piece(send, event)
+
+    def _call(self) -> AbstractAsyncContextManager[UpstreamReply]:
+        incoming = self.incoming
+        headers = request_headers(incoming.headers, verifying=True)
+        body = forwarded_body(self.chat)
+        return self.deployment.upstream.send(incoming.method, incoming.path, incoming.query, headers, body)
 
 
-def open_work(chat: ChatRequest, controls: Controls, incoming: Incoming, deployment: Deployment) -> Work:
-    """Gather what the stages of one request share."""
-    settings, nli = deployment.settings, deployment.readiness.usable
-    models: dict[Task, str] = {
-        "recall": settings.recall_model or chat.model,
-        "claims": settings.claims_model or chat.model,
-        "correction": settings.correction_model or chat.model,
-    }
-    llm = deployment.models.session(
-        models=models, credentials=incoming.headers, query=incoming.query, max_calls=settings.max_calls
-    )
-    texts = RequestTexts((), ()) if nli is None else read_request_texts(chat, nli)
-    return Work(chat, controls, deployment.policy, llm, nli, texts, Stopwatch())
-
-
-async def fetch_draft(chat: ChatRequest, incoming: Incoming, deployment: Deployment) -> Draft:
-    """Make the user's own call and read its whole reply."""
-    body = forwarded_body(chat, streamed=False)
-    headers = request_headers(incoming.headers, verifying=True)
-    async with deployment.upstream.send(incoming.method, incoming.path, incoming.query, headers, body) as reply:
-        raw = await reply.read()
-        decoded = reply.decode(raw) if reply.is_success else None
-        completion = None if decoded is None else read_completion(decoded)
-        return Draft(reply.status, reply.headers, raw, completion)
-
-
-def render(answer: Answer, chat: ChatRequest) -> RawReply:
-    """Turn an answer into a reply: the upstream's own where nothing was verified, else the rebuilt one."""
+def render(answer: Answer) -> tuple[int, RawHeaders, bytes]:
+    """Return status, headers and body: the upstream's own where nothing was verified, else the rebuilt ones."""
     draft = answer.draft
     if answer.report is None:
         extra = [(b"x-verify-status", b"unavailable"), (b"x-verify-reason", b"upstream_invalid")]
         headers = reply_headers(draft.headers, rebuilt=False)
-        return RawReply(draft.status, headers + (extra if draft.is_success else []), [draft.raw])
+        return draft.status, headers + (extra if draft.is_success else []), draft.raw
     headers = reply_headers(draft.headers, rebuilt=True)
-    if chat.streamed:
-        kept = [line for line in headers if line[0].lower() != b"content-type"]
-        own = [(b"content-type", CONTENT_TYPE), (b"x-verify-id", answer.report["id"].encode())]
-        return RawReply(draft.status, kept + own, write_stream(answer.body, usage=chat.wants_usage_chunk))
     own = [(b"content-length", str(len(answer.body)).encode()), *report_headers(answer.report)]
-    return RawReply(draft.status, headers + own, [answer.body])
+    return draft.status, headers + own, answer.body
 
 
 def report_headers(report: dict[str, Any]) -> RawHeaders:
@@ -186,28 +204,29 @@ class Relay:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  # ASGI's signature
         """Pass on the request and its reply."""
         body = StreamedBody(receive, done=self.body is not None)
-        await run_until_hangup(receive, self._relay(body, send), after=body.finished)
+        with suppress(ClientGone):
+            if await run_until_hangup(receive, self._relay(body, send), after=body.finished):
+                await send(LAST_PIECE)
 
-    async def _relay(self, streamed: StreamedBody, send: Send) -> None:
+    async def _relay(self, streamed: StreamedBody, send: Send) -> bool:
+        """Send all but the end of the reply; return whether it came whole."""
         incoming = self.incoming
         headers = request_headers(incoming.headers, verifying=False)
-        body = self.body
-        if body is not None:
+        if self.body is not None:
             headers = [line for line in headers if line[0].lower() != b"content-length"]
-        content = body if body is not None or not has_body(incoming.headers) else streamed
+        content = self.body if self.body is not None or not has_body(incoming.headers) else streamed
         upstream = self.deployment.upstream
         async with upstream.send(incoming.method, incoming.path, incoming.query, headers, content) as reply:
-            lines = reply_headers(reply.headers, rebuilt=False)
-            await send({"type": "http.response.start", "status": reply.status, "headers": lines})
+            await send_head(send, reply.status, reply_headers(reply.headers, rebuilt=False))
             try:
                 async for piece in reply.stream():
-                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                    await send_piece(send, piece)
             except (UpstreamSilent, UpstreamIncomplete) as error:
-                # The head is out: ending without the last piece makes the server cut the connection, so that the
-                # client sees an incomplete reply as what it is.
+                # The head is out. Without an end the server cuts the connection, so that the client sees an
+                # incomplete reply as what it is.
                 _log.warning("reply cut", reason=str(error))
-                return
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+                return False
+        return True
 
 
 def has_body(headers: RawHeaders) -> bool:

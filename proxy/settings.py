@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from proxy.controls import ClaimsMethod, Controls, Detail, Mode, Rule, StreamMethod
+from proxy.controls import ClaimsMethod, Controls, Detail, Rule, SpokenMode, StreamMethod
 from proxy.errors import SettingsInvalid
 
 PREFIX: Final = "CORRIGENDA_"
@@ -26,6 +26,13 @@ LOOPBACK_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 # What Kubernetes puts into every pod for a service called corrigenda or corrigenda-something.
 _KUBERNETES_NAME: Final = re.compile(r".*_SERVICE_(HOST|PORT(_\w+)?)|.*_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?")
 _KUBERNETES_VALUE: Final = re.compile(r"(tcp|udp|sctp)://")
+
+_UNKNOWN: Final = "{} is not a setting. See the settings table in README.md."
+_SHARED_NAMES: Final = {
+    "upstream_url": ("CORRIGENDA_UPSTREAM_URL", "OPENAI_BASE_URL"),
+    "openai_api_key": ("OPENAI_API_KEY",),
+}
+"""Settings that the environment may give under a name of OpenAI's."""
 
 Names = Annotated[tuple[str, ...], NoDecode]
 
@@ -58,12 +65,12 @@ class Settings(BaseSettings):
     """Folder of the NLI model; none is the shipped one: small, English, for short references."""
     nli_threads: int | None = Field(default=None, ge=1)
     """More threads shorten one answer's check and leave fewer cores to the rest; none is all usable cores."""
-    mode: Mode = "correct"
+    mode: SpokenMode = "correct"
     k: float = Field(default=0.7, ge=0, le=5, allow_inf_nan=False)
     """A higher k edits less: fewer wrong edits, more false claims left."""
     rule: Rule = "bounded"
-    claims: ClaimsMethod = "llm"
-    """`local` saves one to eight calls a request and splits less finely."""
+    claims: ClaimsMethod | None = None
+    """`local` saves one to eight calls a request and splits less finely; none is `llm`, or `local` for `embedded`."""
     stream: StreamMethod = "buffer"
     """`annotate` shows the draft live and can no longer correct it."""
     detail: Detail = "summary"
@@ -81,6 +88,8 @@ class Settings(BaseSettings):
     """`fail` answers 503 where verification could not finish, instead of the unverified draft."""
     upstream_timeout_s: float = Field(default=600, gt=0, allow_inf_nan=False)
     """To the first byte and between bytes; slow models think for minutes."""
+    sse_keepalive_s: float = Field(default=10, ge=0, allow_inf_nan=False)
+    """Seconds of silence on a stream after which a comment keeps load balancers from cutting it; 0 is none."""
     max_body_bytes: int = Field(default=20_971_520, ge=1)
     max_in_flight: int = Field(default=256, ge=1)
     """Requests being verified at once; more are answered 429."""
@@ -88,7 +97,7 @@ class Settings(BaseSettings):
     """Our own calls a request; three quarters of them may go to decomposition."""
     max_claims: int = Field(default=64, ge=1)
     """Claims a request, shared by its choices; what is over is reported as `too_many`."""
-    api_keys: Names = ()
+    api_keys: Names = Field(default=(), repr=False)
     """Keys of the proxy's own; with them clients no longer bring credentials of the upstream."""
     allowed_hosts: Names = ()
     """Further `Host` names under which a proxy on loopback may lend out the server's key."""
@@ -98,19 +107,21 @@ class Settings(BaseSettings):
     @classmethod
     def _read_names(cls, value: object) -> object:
         """Read a comma list, or one name a line from `file:PATH`."""
-        if not isinstance(value, str):
-            return value
-        if value.startswith("file:"):
-            value = Path(value.removeprefix("file:")).read_text(encoding="utf-8")
-        return tuple(name for name in re.split(r"[,\s]+", value) if name)
+        if not isinstance(value, str) or not value:
+            return () if value == "" else value
+        listed = _read_listed(Path(value.removeprefix("file:"))) if value.startswith("file:") else value
+        names = tuple(name for name in re.split(r"[,\s]+", listed) if name)
+        if not names:
+            # An empty file of keys must not open the proxy to everybody.
+            raise ValueError("names nothing; leave it out, or list at least one")
+        return names
 
     @field_validator("upstream_url")
     @classmethod
     def _check_url(cls, value: str) -> str:
         if value == "embedded":
             return value
-        parts = urlsplit(value)
-        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.fragment or parts.username:
+        if not _is_plain_address(value):
             raise ValueError("must be an http:// or https:// address without user or fragment, or `embedded`")
         return value
 
@@ -127,7 +138,7 @@ class Settings(BaseSettings):
             mode=self.mode,
             k=self.k,
             rule=self.rule,
-            claims=self.claims,
+            claims=self.claims or ("local" if self.upstream_url == "embedded" else "llm"),
             stream=self.stream,
             timeout_ms=self.verify_timeout_ms,
             detail=self.detail,
@@ -152,25 +163,28 @@ def load_settings(file: Path | None = None, **options: object) -> Settings:
     _refuse_unknown_names()
     given = {name: value for name, value in options.items() if value is not None}
     from_file = {} if file is None else _read_file(file)
-    below: dict[str, Any] = {name: value for name, value in from_file.items() if not _is_in_environment(name)}
+    below: dict[str, Any] = {name: value for name, value in from_file.items() if _in_environment(name) is None}
     try:
         return Settings(**(below | given))
     except ValidationError as error:
-        raise SettingsInvalid(_say(error, from_file)) from None
-    except OSError as error:
-        raise SettingsInvalid(f"A file named by a setting cannot be read: {error}") from None
+        raise SettingsInvalid(_say(error, given, from_file)) from None
 
 
 def _refuse_unknown_names() -> None:
     for name, value in os.environ.items():
         injected = _KUBERNETES_NAME.fullmatch(name) or _KUBERNETES_VALUE.match(value)
-        if name.startswith(PREFIX) and not injected and name.removeprefix(PREFIX).lower() not in _OWN_NAMES:
-            raise SettingsInvalid(f"{name} is not a setting. See the settings table in README.md.")
+        if name.upper().startswith(PREFIX) and not injected and name.upper() not in _OWN_NAMES:
+            raise SettingsInvalid(_UNKNOWN.format(name))
 
 
-def _is_in_environment(field: str) -> bool:
-    names = [PREFIX + field.upper(), *_FOREIGN_NAMES.get(field, ())]
-    return any(os.environ.get(name) for name in names)
+def _names_of(field: str) -> tuple[str, ...]:
+    """Return the environment variables that set a field, the strongest first."""
+    return _SHARED_NAMES.get(field, (PREFIX + field.upper(),))
+
+
+def _in_environment(field: str) -> str | None:
+    """Return the variable that sets a field, or None."""
+    return next((name for name in _names_of(field) if os.environ.get(name)), None)
 
 
 def _read_file(file: Path) -> dict[str, object]:
@@ -178,17 +192,39 @@ def _read_file(file: Path) -> dict[str, object]:
         values = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsInvalid(f"{file}: {error}") from None
-    return {name.lower().removeprefix(PREFIX.lower()): value for name, value in values.items()}
+    named = {name.lower().removeprefix(PREFIX.lower()): value for name, value in values.items()}
+    for name in named:
+        if name not in Settings.model_fields:
+            raise SettingsInvalid(f"{file}: {_UNKNOWN.format(name)}")
+    return named
 
 
-def _say(error: ValidationError, from_file: Mapping[str, object]) -> str:
+def _read_listed(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{file} cannot be read ({type(error).__name__})") from None
+
+
+def _is_plain_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        port_is_right = parts.port != 0
+    except ValueError:
+        return False
+    plain = not parts.fragment and "@" not in parts.netloc
+    return parts.scheme in {"http", "https"} and bool(parts.hostname) and port_is_right and plain
+
+
+def _say(error: ValidationError, given: Mapping[str, object], from_file: Mapping[str, object]) -> str:
+    """Name the setting where it was set, and what is wrong with it, without its value."""
     first = error.errors(include_input=False, include_url=False, include_context=False)[0]
-    field = str(first["loc"][0]).lower().removeprefix(PREFIX.lower()) if first["loc"] else ""
-    name = field if field in from_file else f"{PREFIX}{field.upper()}" if field in _OWN_NAMES else field.upper()
-    if first["type"] == "extra_forbidden":
-        return f"{field} is not a setting. See the settings table in README.md."
-    return f"{name or 'Settings'}: {first['msg'].removeprefix('Value error, ')}."
+    fault = f"{first['msg'].removeprefix('Value error, ')}."
+    if not first["loc"]:
+        return fault
+    field = str(first["loc"][0]).lower().removeprefix(PREFIX.lower())
+    set_as = None if field in given else _in_environment(field) or (field if field in from_file else None)
+    return f"{set_as or _names_of(field)[0]}: {fault}"
 
 
-_FOREIGN_NAMES: Final = {"upstream_url": ("OPENAI_BASE_URL",), "openai_api_key": ("OPENAI_API_KEY",)}
-_OWN_NAMES: Final = frozenset(Settings.model_fields) - {"openai_api_key"}
+_OWN_NAMES: Final = frozenset(PREFIX + name.upper() for name in Settings.model_fields) - {"CORRIGENDA_OPENAI_API_KEY"}

@@ -1,61 +1,97 @@
-"""A verified completion as server-sent events: the reply to a client that asked for a stream (contract, section 4).
+"""Server-sent events: bytes to events and back (the HTML standard, "Server-sent events"), and staying alive.
 
-In: a completion's bytes with its report. Out: one valid stream: role, content and finish chunk of each choice, the
-object on the last finish chunk, a usage chunk where it was asked for, `[DONE]`.
+In: bytes cut anywhere, or objects. Out: the data of each event, or bytes. What the events mean is for `streaming`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+import asyncio
+import re
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable
+from contextlib import aclosing
+from typing import Final
 
 import msgspec
-from msgspec import Raw
 
-DONE: Final = b"data: [DONE]\n\n"
-CONTENT_TYPE: Final = b"text/event-stream; charset=utf-8"
+DONE: Final = b"[DONE]"
+"""The data of the event that ends a stream of chunks."""
+KEEP_ALIVE: Final = b": keep-alive\n\n"
+CONTENT_TYPE: Final = b"text/event-stream"
 
-_OF_THE_WHOLE: Final = frozenset({"choices", "usage", "verification", "object"})
+_LINE_END: Final = re.compile(rb"\r\n|\n|\r")
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
-def write_stream(body: bytes, *, usage: bool) -> Iterator[bytes]:
-    """Yield the events of a completion.
+def is_event_stream(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Return whether a reply's body is a stream of events."""
+    kinds = [value for name, value in headers if name.lower() == b"content-type"]
+    return any(kind.partition(b";")[0].strip().lower() == CONTENT_TYPE for kind in kinds)
 
-    Args:
-        body: the completion as it would be answered without a stream.
-        usage: whether the client asked for a usage chunk.
+
+async def read_events(pieces: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+    """Yield the data of each event, its lines joined; comments, other fields and events without data are dropped.
+
+    Any line ending and any cut will do. An event at the end without its blank line is still read, which the standard
+    leaves out, since some servers forget it.
     """
-    members = msgspec.json.decode(body, type=dict[str, Raw])
-    choices = msgspec.json.decode(members["choices"], type=list[dict[str, Any]])
-    head = {"object": "chat.completion.chunk"} | {k: v for k, v in members.items() if k not in _OF_THE_WHOLE}
-    for position, choice in enumerate(choices):
-        last = position == len(choices) - 1
-        yield from _write_choice(head, choice, members["verification"] if last else None)
-    if usage and "usage" in members:
-        yield _event(head | {"choices": [], "usage": members["usage"]})
-    yield DONE
+    data: list[bytes] = []
+    async for line in _read_lines(pieces):
+        if not line:
+            if any(data):
+                yield b"\n".join(data)
+            data = []
+            continue
+        name, _, value = line.partition(b":")
+        if name == b"data":
+            data.append(value.removeprefix(b" "))
+    if any(data):
+        yield b"\n".join(data)
 
 
-def _write_choice(head: Mapping[str, Any], choice: Mapping[str, Any], report: Raw | None) -> Iterator[bytes]:
-    message = {name: value for name, value in (choice.get("message") or {}).items() if value is not None}
-    role = message.pop("role", "assistant")
-    if isinstance(message.get("tool_calls"), list):
-        message["tool_calls"] = [
-            {"index": index} | call if isinstance(call, dict) else call
-            for index, call in enumerate(message["tool_calls"])
-        ]
-    index = choice.get("index", 0)
-    beside = {name: value for name, value in choice.items() if name not in {"message", "finish_reason", "index"}}
-
-    def chunk(delta: Mapping[str, Any], finish_reason: str | None = None, **more: object) -> bytes:
-        return _event(head | {"choices": [{"index": index, "delta": delta, "finish_reason": finish_reason} | more]})
-
-    yield chunk({"role": role, "content": ""} if "content" in message else {"role": role})
-    if message:
-        yield chunk(message, None, **beside)
-    ending = {"index": index, "delta": {}, "finish_reason": choice.get("finish_reason")}
-    yield _event(head | {"choices": [ending]} | ({} if report is None else {"verification": report}))
+async def _read_lines(pieces: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+    buffer = b""
+    first = True
+    async for piece in pieces:
+        buffer += piece
+        if first and len(buffer) >= len(_BYTE_ORDER_MARK):
+            buffer, first = buffer.removeprefix(_BYTE_ORDER_MARK), False
+        *lines, buffer = _split_lines(buffer)
+        for line in lines:
+            yield line
+    if buffer:
+        yield buffer.removesuffix(b"\r")
 
 
-def _event(chunk: Mapping[str, Any]) -> bytes:
-    return b"data: " + msgspec.json.encode(chunk) + b"\n\n"
+def _split_lines(buffer: bytes) -> list[bytes]:
+    """Split at line endings; a carriage return at the very end may be half of one, and waits for what follows."""
+    if buffer.endswith(b"\r"):
+        lines = _LINE_END.split(buffer[:-1])
+        return [*lines[:-1], lines[-1] + b"\r"]
+    return _LINE_END.split(buffer)
+
+
+def write_event(value: object) -> bytes:
+    """Return one event with an object, or with bytes as they are, for data.
+
+    Members that keep the upstream's own bytes may hold line breaks, which would end the data: they are taken out.
+    """
+    data = value if isinstance(value, bytes) else msgspec.json.format(msgspec.json.encode(value), indent=-1)
+    return b"data: " + data + b"\n\n"
+
+
+async def keep_alive(events: AsyncGenerator[bytes], interval_s: float) -> AsyncGenerator[bytes]:
+    """Yield the events, and a comment for every `interval_s` seconds of silence; 0 is none."""
+    async with aclosing(events):
+        while True:
+            waiting = asyncio.ensure_future(anext(events, None))
+            try:
+                while not (await asyncio.wait([waiting], timeout=interval_s or None))[0]:
+                    yield KEEP_ALIVE
+            finally:
+                if not waiting.done():
+                    waiting.cancel()
+                    await asyncio.wait([waiting])
+            event = waiting.result()
+            if event is None:
+                return
+            yield event

@@ -10,12 +10,12 @@ from collections.abc import AsyncIterable, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
+from urllib.parse import urlsplit, urlunsplit
 
 import httpx
 import structlog
 
-from proxy.errors import UpstreamIncomplete, UpstreamSilent, UpstreamUnreachable
+from proxy.errors import BadPath, UpstreamIncomplete, UpstreamSilent, UpstreamUnreachable
 from proxy.headers import RawHeaders
 
 _log = structlog.get_logger()
@@ -36,8 +36,8 @@ class UpstreamUrl:
     def mask(self, path: str, query: str = "") -> str:
         """Return the address for a log: every query value hidden, since some hold keys."""
         base, _, joined = self.join(path, query).partition("?")
-        names = [f"{name}=***" for name, _ in parse_qsl(joined, keep_blank_values=True)]
-        return f"{base}{'?' + '&'.join(names) if names else ''}"
+        masked = "&".join(f"{name}=***" if equals else "***" for name, equals, _ in _split_query(joined))
+        return f"{base}{'?' + masked if masked else ''}"
 
 
 def read_upstream_url(url: str) -> UpstreamUrl:
@@ -69,15 +69,13 @@ class UpstreamReply:
         """
         return b"".join([piece async for piece in self.stream()])
 
-    async def stream(self) -> AsyncIterator[bytes]:
+    def stream(self) -> AsyncIterator[bytes]:
         """Yield the body's raw bytes as they come; raises as `read` does."""
-        try:
-            async for piece in self._response.aiter_raw():
-                yield piece
-        except httpx.TimeoutException as error:
-            raise UpstreamSilent(_say("The upstream stopped sending", error)) from error
-        except httpx.HTTPError as error:
-            raise UpstreamIncomplete(_say("The upstream's reply was cut", error)) from error
+        return _translate(self._response.aiter_raw())
+
+    def stream_decoded(self) -> AsyncIterator[bytes]:
+        """Yield the body as it comes with its content encoding undone; raises as `read` does."""
+        return _translate(self._response.aiter_bytes())
 
     def decode(self, raw: bytes) -> bytes | None:
         """Return the body with its content encoding undone, or None where it cannot be."""
@@ -111,10 +109,14 @@ class Upstream:
         """Send a request and yield the reply once its head has come; leaving the context drops what is unread.
 
         Raises:
+            BadPath: path and query make no address.
             UpstreamUnreachable: no connection, or it broke before the head.
             UpstreamSilent: no head within the limit.
         """
-        request = httpx.Request(method, self.url.join(path, query), headers=headers, content=body)
+        try:
+            request = httpx.Request(method, self.url.join(path, query), headers=headers, content=body)
+        except httpx.InvalidURL as error:
+            raise BadPath("The path and query are too long or hold what no address may hold.") from error
         request.extensions["timeout"] = self._client.timeout.as_dict()
         try:
             response = await self._client.send(request, stream=True)
@@ -134,6 +136,21 @@ class Upstream:
     async def close(self) -> None:
         """Close all connections."""
         await self._client.aclose()
+
+
+def _split_query(query: str) -> list[tuple[str, str, str]]:
+    return [part.partition("=") for part in query.split("&") if part]
+
+
+async def _translate(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield the pieces; the library's errors become ours."""
+    try:
+        async for piece in pieces:
+            yield piece
+    except httpx.TimeoutException as error:
+        raise UpstreamSilent(_say("The upstream stopped sending", error)) from error
+    except httpx.HTTPError as error:
+        raise UpstreamIncomplete(_say("The upstream's reply was cut", error)) from error
 
 
 def _say(what: str, error: httpx.HTTPError) -> str:

@@ -29,8 +29,6 @@ Skipped = Literal[
 """Why there was nothing to verify."""
 
 _JSON_FORMATS: Final = frozenset({"json_object", "json_schema"})
-_OWN_MEMBERS: Final = frozenset({"verify"})
-_STREAM_MEMBERS: Final = frozenset({"stream", "stream_options"})
 _INSTRUCTING_ROLES: Final = frozenset({"system", "developer", "tool", "function"})
 
 
@@ -57,6 +55,12 @@ class ChatRequest:
     def streamed(self) -> bool:
         """Whether the client wants server-sent events."""
         return self.members.get("stream") is True
+
+    @property
+    def n(self) -> int:
+        """How many choices the client asked for."""
+        n = self.members.get("n")
+        return n if isinstance(n, int) and not isinstance(n, bool) and n > 0 else 1
 
     @property
     def wants_usage_chunk(self) -> bool:
@@ -129,12 +133,12 @@ class Choice:
 
     def has(self, name: str) -> bool:
         """Whether the message has a member that says something."""
-        return name in self.message and msgspec.json.decode(self.message[name]) not in (None, "", [], {})
+        return name in self.message and not _is_nothing(self.message[name])
 
     @property
     def has_logprobs(self) -> bool:
         """Whether the choice reports its tokens' probabilities."""
-        return msgspec.json.decode(self.members.get("logprobs", b"null")) is not None
+        return "logprobs" in self.members and not _is_nothing(self.members["logprobs"])
 
 
 @dataclass(frozen=True)
@@ -154,13 +158,12 @@ def read_request(body: bytes) -> ChatRequest | None:
     return ChatRequest(members, body) if isinstance(members, dict) else None
 
 
-def forwarded_body(request: ChatRequest, *, streamed: bool) -> bytes:
-    """Return the body for the upstream: as it came, less `verify`, and less the stream members unless streamed."""
-    unwanted = _OWN_MEMBERS if streamed else _OWN_MEMBERS | _STREAM_MEMBERS
-    if unwanted.isdisjoint(request.members):
+def forwarded_body(request: ChatRequest) -> bytes:
+    """Return the body for the upstream: as it came, less `verify`."""
+    if "verify" not in request.members:
         return request.raw
     members = msgspec.json.decode(request.raw, type=dict[str, Raw])
-    return msgspec.json.encode({name: value for name, value in members.items() if name not in unwanted})
+    return msgspec.json.encode({name: value for name, value in members.items() if name != "verify"})
 
 
 def read_completion(body: bytes) -> Completion | None:
@@ -199,6 +202,11 @@ def _read_choice(position: int, members: dict[str, Raw]) -> Choice:
         content=content if isinstance(content, str | list) else None,
         finish_reason=finish_reason if isinstance(finish_reason, str) else None,
     )
+
+
+def _is_nothing(value: Raw) -> bool:
+    """Return whether a member is null or empty; by its bytes, since decoding what we do not use could fail."""
+    return bytes(value).translate(None, b" \t\r\n") in {b"null", b'""', b"[]", b"{}"}
 
 
 def _is_json(text: str) -> bool:

@@ -20,6 +20,8 @@ LONGEST_SENTENCE: Final = 5_000
 """Characters; a longer run without a boundary is no sentence and stands whole, `unsplit`."""
 _LINE_WIDTH: Final = 60
 """Characters from which on a line counts as filled, so that its sentence may go on in the next one."""
+_HARD_BREAK: Final = 2
+"""Blanks at the end of a line from which on it is broken for good."""
 _LONGEST_WORD: Final = 256
 """Characters of a word that are looked at."""
 
@@ -48,6 +50,8 @@ class _Pending:
     """A number now would be that of an item: nothing but a colon comes before it."""
     gap: bool = False
     """White space has followed it."""
+    spaces: int = 0
+    """How many blanks, since they may break the line."""
     width: int = 0
     """Characters of its last line, once that has ended."""
     marks: OpenMarks = field(default_factory=OpenMarks)
@@ -60,7 +64,7 @@ class _Pending:
         if self.gap:
             self.numbers = self.word.endswith(":")
         whole = word if self.gap else self.word + word
-        self.word, self.gap = whole[-_LONGEST_WORD:], False
+        self.word, self.gap, self.spaces = whole[-_LONGEST_WORD:], False, 0
         self.parts.append(word)
         self.end = at + len(word)
 
@@ -102,6 +106,7 @@ class SentenceBuilder:
             if is_aside(word):
                 # It counts to neither sentence; its offsets are kept should the sentence go on after it.
                 pending.parts.append(word)
+                pending.spaces = 0
                 return
             if is_boundary(pending.word, word, numbers=pending.numbers):
                 self.finish()
@@ -120,13 +125,14 @@ class SentenceBuilder:
         if " " in bare:
             pending.word, pending.numbers = bare.rsplit(" ", 1)[1], False
         pending.parts[-1] = words
-        pending.stops, pending.gap = False, True
+        pending.stops, pending.gap, pending.spaces = False, True, words.count(" ", len(bare))
 
     def add_space(self, text: str) -> None:
         """Add white space, or a mark before a line's text that is no part of a sentence."""
         if self._pending is not None:
             self._pending.parts.append(text)
             self._pending.gap = True
+            self._pending.spaces += text.count(" ")
 
     def end_line(self, width: int) -> None:
         """Take note that a line with text, `width` characters long, has ended."""
@@ -135,7 +141,7 @@ class SentenceBuilder:
             return
         if self.in_heading:
             self._name_section(pending)
-        elif pending.word.endswith("\\") or pending.parts[-1].endswith("  "):
+        elif pending.word.endswith("\\") or pending.spaces >= _HARD_BREAK:
             self.finish(ends_line=True)
         else:
             self.add_space("\n")

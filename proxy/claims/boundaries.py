@@ -20,7 +20,8 @@ WIDE_STOPS = "。！？｡"
 STOPS = ".!?…।॥؟۔" + WIDE_STOPS
 
 _LAST_STOP = re.compile(rf".*[{re.escape(STOPS)}]", re.DOTALL)
-_CLOSING = re.compile(r"(?:[\"'”’»›)\]}*_~」』）¹²³⁰⁴-⁹]|\[\^?[\w ,–-]{1,16}\]|</[A-Za-z][A-Za-z0-9]*>)*")
+_EMOJI = "\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff"
+_CLOSING = re.compile(rf"(?:[\"'”’»›)\]}}*_~」』）¹²³⁰⁴-⁹{_EMOJI}]|\[\^?[\w ,–-]{{1,16}}\]|</[A-Za-z][A-Za-z0-9]*>)*")
 _ASIDE = re.compile(rf"(?:{CITATION})+[.,;]?")
 _BRAND = re.compile(r"[a-z]{1,2}[A-Z]")
 _ADDRESS = re.compile(r"[a-z]+://|www\.")

@@ -18,7 +18,7 @@ from proxy.claims.replies import ReadReply, read_reply
 from proxy.errors import LlmCallFailed
 from proxy.prompts import claims as prompt
 from proxy.services import Llm
-from proxy.wording import content_words_of, find_nearest, numbers_of
+from proxy.wording import content_words_of, find_nearest, numbers_of, words_of
 
 PACK_SIZES: Final = (1, 1, 1, 1, 2, 4, 8, sys.maxsize)
 """Sentences a call: small ones first, so that a streamed draft is split while it still grows."""
@@ -70,21 +70,22 @@ async def _fill_packs(sentences: AsyncIterator[Sentence], calls: int) -> AsyncIt
     """Yield packs of the sizes of `PACK_SIZES`, the last of `calls` taking what is left."""
     sizes = (*PACK_SIZES[: max(calls, 1) - 1], sys.maxsize)
     seen: list[Sentence] = []
-    start = room = filled = 0
+    start = filled = room_taken = 0
     async for sentence in sentences:
-        # Without a call to spend, a sentence cannot be split and so cannot be checked.
-        seen.append(sentence if calls else replace(sentence, unverifiable=sentence.unverifiable or "too_many"))
-        room += sentence.unverifiable is None
-        if room == sizes[filled]:
+        # Without a call to spend, no sentence can be split, and so none can be checked.
+        reason = sentence.unverifiable or (None if calls else "too_many")
+        seen.append(replace(sentence, unverifiable=reason))
+        room_taken += reason is None
+        if room_taken == sizes[filled]:
             yield _Pack(tuple(seen[:start]), tuple(seen[start:]))
-            start, room, filled = len(seen), 0, filled + 1
+            start, filled, room_taken = len(seen), filled + 1, 0
     if start < len(seen):
         yield _Pack(tuple(seen[:start]), tuple(seen[start:]))
 
 
 async def _split_pack(pack: _Pack, llm: Llm) -> Claims:
     if not pack.askable:
-        return Claims(tuple(Claim(s.text, s, s.unverifiable) for s in pack.sentences))
+        return Claims(tuple(map(_unsplit_claim, pack.sentences)))
     before = [(sentence.heading, _as_line(sentence)) for sentence in pack.before[-CONTEXT_SENTENCES:]]
     question = prompt.write_question(before, [(s.heading, _as_line(s)) for s in pack.askable])
     reply = await llm.ask("claims", prompt.INSTRUCTION, question)
@@ -101,29 +102,35 @@ def anchor_claims(reply: ReadReply, sentences: Sequence[Sentence], before: Seque
     askable = [sentence for sentence in sentences if sentence.unverifiable is None]
     known_numbers = numbers_of(" ".join(f"{s.heading or ''} {s.text}" for s in (*before, *sentences)))
     stated: dict[int, dict[str, Claim]] = {sentence.index: {} for sentence in sentences}
-    dropped = 0
+    lost: list[int | None] = []
     for number, text in reply.claims:
         sentence = _find_anchor(number, text, askable)
         if sentence is None or not numbers_of(text) <= known_numbers:
-            dropped += 1
+            lost.append(number)
         else:
             stated[sentence.index].setdefault(text.casefold(), Claim(text, sentence))
     # A reply without any claim and without a list of `none` says of every sentence that it states nothing.
-    without = set(range(1, len(askable) + 1)) if not reply.claims and reply.none is None else reply.none or ()
+    says_nothing = not reply.claims and reply.none is None
+    without = (reply.none or frozenset()).difference(lost)
     for number, sentence in enumerate(askable, 1):
-        if not stated[sentence.index] and number not in without:
+        if not (stated[sentence.index] or says_nothing or number in without):
             stated[sentence.index][""] = Claim(sentence.text, sentence, "unresolved")
     for sentence in sentences:
         if sentence.unverifiable is not None:
-            stated[sentence.index][""] = Claim(sentence.text, sentence, sentence.unverifiable)
+            stated[sentence.index][""] = _unsplit_claim(sentence)
     items = tuple(claim for sentence in sentences for claim in stated[sentence.index].values())
-    return Claims(items, dropped, incomplete=reply.cut)
+    return Claims(items, len(lost), incomplete=reply.cut)
+
+
+def _unsplit_claim(sentence: Sentence) -> Claim:
+    """Return a sentence that cannot be judged as one claim, with the reason."""
+    return Claim(sentence.text, sentence, sentence.unverifiable)
 
 
 def _find_anchor(number: int | None, text: str, sentences: Sequence[Sentence]) -> Sentence | None:
     """Return the sentence of that number if it shares words with the claim, else the nearest that does."""
-    words = content_words_of(text)
-    sharing = [sentence for sentence in sentences if words & content_words_of(_as_line(sentence))]
+    words = content_words_of(text) or words_of(text)
+    sharing = [sentence for sentence in sentences if words & words_of(sentence.text)]
     if number is not None and 0 < number <= len(sentences) and sentences[number - 1] in sharing:
         return sentences[number - 1]
     nearest = find_nearest(text, [_as_line(sentence) for sentence in sharing], count=1)

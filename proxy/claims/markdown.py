@@ -24,6 +24,7 @@ _IMAGE = re.compile(r"!\[[^\[\]]*\]\([^()\s]*(?:\s\"[^\"]*\")?\)")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _WORDLESS = re.compile(r"[`$\\<]|!\[")
 
+_MARKED = re.compile(r"[*_`\[\]<>&\\~#•◦▪‣●]|^\s*(?:[-+]|\d{1,3}[.)])\s")
 _MARKS = (
     (re.compile(r"<br\s*/?>", re.IGNORECASE), " "),
     (_TAG, ""),
@@ -41,9 +42,11 @@ _MARKS = (
 
 def plain_text(text: str) -> str:
     """Return `text` as a reader sees it: no Markdown marks, tags or citations, white space joined."""
-    for pattern, replacement in _MARKS:
-        text = pattern.sub(replacement, text)
-    return " ".join(html.unescape(text).split())
+    if _MARKED.search(text):
+        for pattern, replacement in _MARKS:
+            text = pattern.sub(replacement, text)
+        text = html.unescape(text)
+    return " ".join(text.split())
 
 
 def has_words(text: str) -> bool:

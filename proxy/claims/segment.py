@@ -23,6 +23,7 @@ __all__ = ["SentenceStream", "plain_text", "split_sentences"]
 _LONGEST_MARKER: Final = 64
 _LONGEST_PIECE: Final = 256
 _LONGEST_TAG: Final = 200
+_LOOK_AHEAD: Final = 200
 _CODE_INDENT: Final = 4
 _REASONING_END: Final = len("</thinking>")
 
@@ -43,12 +44,12 @@ _BLOCK_TAG = re.compile(
     re.IGNORECASE,
 )
 _OPEN_TAG = re.compile(rf"</?(?:[A-Za-z][^<>\n]{{0,{_LONGEST_TAG}}})?\Z")
-_FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
+_FENCE = re.compile(r"`{3,}|~{3,}")
 _HEADING = re.compile(r"#{1,6}")
 _ITEM = re.compile(r"[-*+•◦▪‣●–]|\d{1,3}[.)]|\(?(?:\d{1,2}|[a-z])\)|\d\ufe0f?\u20e3")
 _RULE = re.compile(r"[-*_=]{3,}")
 _UNDERLINE = re.compile(r"=+|-{2,}")
-_TABLE_RULE = re.compile(r"\|[^\S\n]*:?-+:?[^\S\n]*(?:\||\n|\Z)")
+_TABLE_RULE = re.compile(r"\|[^\S\n]*:?-+:?[^\S\n]*(?:\||\Z)")
 
 
 def split_sentences(text: str) -> list[Sentence]:
@@ -135,7 +136,7 @@ class SentenceStream:
             self._end_blank_line()
             return 1
         if spaces := _SPACES.match(buffer, at):
-            self._line.indent += len(spaces.group().expandtabs(_CODE_INDENT))
+            self._line.indent += len(spaces.group()) + (_CODE_INDENT - 1) * spaces.group().count("\t")
             self._builder.add_space(spaces.group())
             return len(spaces.group())
         marker = _MARKER.match(buffer, at)
@@ -168,9 +169,7 @@ class SentenceStream:
             self._mode, self._reasoning = _Mode.REASONING, f"</{reasoning[1]}>"
             return reasoning.end()
         if fence := _FENCE.match(word):
-            self._interrupt()
-            self._mode, self._fence = _Mode.REST_OF_LINE, fence[1] or fence[2]
-            return len(word)
+            return self._open_fence(fence[0], buffer, at, final)
         if _HEADING.fullmatch(word):
             self._interrupt()
             self._builder.settle_title()
@@ -184,12 +183,22 @@ class SentenceStream:
             return len(word)
         return self._open_text(word)
 
+    def _open_fence(self, fence: str, buffer: str, at: int, final: bool) -> int | None:
+        start = _look_ahead(buffer, at, final)
+        if start is None:
+            return None
+        if "`" in start[len(fence) :] and fence[0] == "`":
+            return self._open_text(fence)
+        self._interrupt()
+        self._mode, self._fence = _Mode.REST_OF_LINE, fence
+        return len(fence)
+
     def _open_row(self, buffer: str, at: int, final: bool) -> int | None:
-        end = at + _LONGEST_TAG
         if self._builder.holds_header:
-            if "\n" not in buffer[at:end] and len(buffer) < end and not final:
+            start = _look_ahead(buffer, at, final)
+            if start is None:
                 return None
-            is_rule = _TABLE_RULE.match(buffer[at:end]) is not None
+            is_rule = _TABLE_RULE.match(start) is not None
             self._builder.settle_header(is_header=is_rule)
             if is_rule:
                 self._mode = _Mode.REST_OF_LINE
@@ -300,3 +309,9 @@ class SentenceStream:
         self._line = _Line(start=self._offset + 1)
         self._after_blank = after_blank
         self._mode = _Mode.LINE_START
+
+
+def _look_ahead(buffer: str, at: int, final: bool) -> str | None:
+    """Return the start of the line that goes on at `at`; None where too little of it has come."""
+    start, end, _ = buffer[at : at + _LOOK_AHEAD].partition("\n")
+    return start if end or final or len(start) == _LOOK_AHEAD else None

@@ -18,8 +18,18 @@ Answer with the corrected sentence alone, on one line, without quotation marks a
 """
 
 
-def write_question(sentence: str, contradicted: Sequence[str], reference: Sequence[str]) -> str:
-    """Return the user message; the sentence stands verbatim on a line of its own."""
+def write_question(
+    sentence: str, contradicted: Sequence[str], reference: Sequence[str], refused: str | None = None
+) -> str:
+    """Return the user message; the sentence stands verbatim on a line of its own.
+
+    Args:
+        sentence: the draft's.
+        contradicted: the claims in it that the reference contradicts.
+        reference: what the reference says about them.
+        refused: an earlier answer that was not a correction.
+    """
     claims = "".join(f"- {claim}\n" for claim in contradicted)
     facts = "".join(f"- {fact}\n" for fact in reference)
-    return f"Reference:\n{facts}\nContradicted claims:\n{claims}\nSentence:\n{sentence}\n"
+    earlier = f"Not this, which was refused:\n- {refused}\n\n" if refused else ""
+    return f"Reference:\n{facts}\nContradicted claims:\n{claims}\n{earlier}Sentence:\n{sentence}\n"

@@ -6,6 +6,7 @@ They stand apart because the product is tested against what it sends and receive
 
 from fakes.call import AnyTask, Call
 from fakes.gate import Gate
+from fakes.llm import Ask, FakeLlm
 from fakes.nli import FakeNli, compare_words, contradicts, entails, neutral, probabilities, signed
 from fakes.replies import (
     chunk,
@@ -27,8 +28,10 @@ __all__ = [
     "CLOSE",
     "HANG",
     "AnyTask",
+    "Ask",
     "Call",
     "F",
+    "FakeLlm",
     "FakeNli",
     "Gate",
     "R",
