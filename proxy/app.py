@@ -7,23 +7,28 @@ model's folder is found here, before anything listens.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 import structlog
 from litestar import Litestar, Request
-from litestar.exceptions import HTTPException
+from litestar.exceptions import HTTPException, TooManyRequestsException
+from litestar.middleware import DefineMiddleware
+from litestar.middleware.rate_limit import DurationUnit, RateLimitConfig, get_remote_address
 from litestar.openapi import OpenAPIConfig
 from litestar.response import Response
+from litestar.stores.memory import MemoryStore
 
 import proxy
 from proxy.asgi import ClientGone
 from proxy.credentials import Gate
 from proxy.deployment import Deployment, InFlight, Readiness
 from proxy.errors import ANSWERS, HttpError, SettingsInvalid, VerifierFailed, error_body
+from proxy.headers import credentials_of
 from proxy.llm import OpenAiModels
 from proxy.nli.onnx import OnnxNli, load_onnx_nli
 from proxy.pipeline import in_background
@@ -36,6 +41,7 @@ from proxy.work import Policy
 
 CLIENT_CLOSED: Final = 499
 """Status in our log for a client that hung up; nobody is left to read it."""
+FORGET_EVERY_S: Final = 60
 
 _log = structlog.get_logger()
 
@@ -56,9 +62,10 @@ def build_app(settings: Settings, *, upstream_url: str | None = None, nli: Nli |
     deployment = build_deployment(settings, upstream_url=upstream_url, nli=nli)
 
     @asynccontextmanager
-    async def lifespan(_: Litestar) -> AsyncIterator[None]:
+    async def lifespan(app: Litestar) -> AsyncIterator[None]:
         # The self-test runs beside the first requests, which pass unverified until it is through.
-        async with in_background(deployment.readiness.prove() if nli is None else asyncio.sleep(0)):
+        proving = deployment.readiness.prove() if nli is None else asyncio.sleep(0)
+        async with in_background(proving), in_background(forget_expired(app)):
             yield
         await deployment.close()
 
@@ -67,13 +74,43 @@ def build_app(settings: Settings, *, upstream_url: str | None = None, nli: Nli |
         lifespan=[lifespan],
         exception_handlers={
             HttpError: answer_own_error,
+            TooManyRequestsException: answer_over_rate,
             HTTPException: answer_framework_error,
             ClientGone: answer_nobody,
             Exception: answer_fault,
         },
+        middleware=limit_rate(settings.rate_limit),
         openapi_config=OpenAPIConfig(title="Corrigenda", version=proxy.__version__),
         logging_config=None,
     )
+
+
+def limit_rate(limit: str | None) -> list[DefineMiddleware]:
+    """Return the middleware that counts the requests under `/v1`, each key's apart; none without a limit."""
+    if limit is None:
+        return []
+    count, unit = limit.split("/")
+    config = RateLimitConfig(
+        rate_limit=(cast("DurationUnit", unit), int(count)),
+        identifier_for_request=identify,
+        exclude=["^/healthz", "^/readyz", "^/schema"],
+    )
+    return [config.middleware]
+
+
+async def forget_expired(app: Litestar) -> None:
+    """Drop the counts of keys that have not asked for a while, for as long as the proxy runs."""
+    while True:
+        await asyncio.sleep(FORGET_EVERY_S)
+        await cast("MemoryStore", app.stores.get("rate_limit")).delete_expired()
+
+
+def identify(request: Request[Any, Any, Any]) -> str:
+    """Return who asks: a digest of the credentials, so that no key is kept, or the address."""
+    lines = credentials_of(request.scope["headers"])
+    if not lines:
+        return get_remote_address(request)
+    return hashlib.sha256(b"\n".join(value for _, value in lines)).hexdigest()
 
 
 def build_deployment(settings: Settings, *, upstream_url: str | None = None, nli: Nli | None = None) -> Deployment:
@@ -141,6 +178,14 @@ def answer_framework_error(request: Request[Any, Any, Any], error: HTTPException
     return _answer(
         error.status_code, error_body(message, "invalid_request_error", None, "not_found"), dict(error.headers or {})
     )
+
+
+def answer_over_rate(_: Request[Any, Any, Any], error: TooManyRequestsException) -> Response[bytes]:
+    """Answer a key that has made as many requests as it may."""
+    headers = dict(error.headers or {})
+    headers["retry-after"] = headers.get("RateLimit-Reset", "1")
+    message = f"This key has made its {headers.get('RateLimit-Limit')} requests; try again after `retry-after` seconds."
+    return _answer(429, error_body(message, "rate_limit_error", None, "rate_limit_exceeded"), headers)
 
 
 def answer_nobody(_: Request[Any, Any, Any], __: ClientGone) -> Response[bytes]:

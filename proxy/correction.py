@@ -113,11 +113,11 @@ class Corrector:
 
     async def correct(self, revisions: Sequence[Revision], *, deadline: float) -> list[Edit]:
         """Correct all sentences at once; what is not finished by the deadline (loop time, seconds) is left out."""
-        if not revisions:
+        remaining = deadline - asyncio.get_running_loop().time()
+        if not revisions or remaining <= 0:
             return []
         tasks = [asyncio.create_task(self._correct_sentence(revision)) for revision in revisions]
         try:
-            remaining = max(0.0, deadline - asyncio.get_running_loop().time())
             await asyncio.wait(tasks, timeout=remaining)
             return [edit for task in tasks if task.done() and (edit := task.result()) is not None]
         finally:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Final, Literal
 
 from proxy.claims.claim import Claim
@@ -93,12 +93,13 @@ def scores_of(claims: Sequence[ScoredClaim]) -> list[float]:
 
 
 class Matcher:
-    """Asks one NLI model about claims against one reference."""
+    """Asks one NLI model about claims against the recalls of one request."""
 
-    def __init__(self, nli: Nli, reference: Sequence[str]) -> None:
-        """Hold claims against `reference`, the sentences of all recalls."""
+    def __init__(self, nli: Nli, recalls: Sequence[Sequence[str]]) -> None:
+        """Hold claims against `recalls`, each the sentences of one; no premise mixes two of them."""
         self.nli: Final = nli
-        self.reference: Final = tuple(reference)
+        self.recalls: Final = recalls
+        self.reference: Final = tuple(chain.from_iterable(recalls))
         # A reference sentence is counted for every claim; the tokenizer is asked once.
         self._count_tokens = lru_cache(maxsize=None)(nli.count_tokens)
 
@@ -120,7 +121,13 @@ class Matcher:
     def _premises_of(self, claim: Claim) -> list[str] | None:
         if claim.unverifiable is not None:
             return None
-        return choose_premises(claim.text, self.reference, self._count_tokens, self.nli.max_tokens)
+        chosen: dict[str, None] = {}
+        for recall in self.recalls:
+            premises = choose_premises(claim.text, recall, self._count_tokens, self.nli.max_tokens)
+            if premises is None:
+                return None
+            chosen |= dict.fromkeys(premises)
+        return list(chosen)
 
 
 def _pair_up(claim: Claim, premises: list[str] | None, results: Iterator[Probabilities]) -> ScoredClaim:

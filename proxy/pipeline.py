@@ -154,7 +154,7 @@ async def judge_choice(case: Case, nli: Nli) -> Judged | ChoiceResult:
         return ChoiceResult(choice, "unavailable", "language")
 
     with work.watch.stage("nli"):
-        matcher = Matcher(nli, recalled.sentences)
+        matcher = Matcher(nli, recalled.recalls)
         scored = await matcher.score(claims.items)
         threshold = draw_threshold(scores_of(scored), work.line)
         verdicts = await excuse_by_request(judge(scored, threshold), work, matcher)
@@ -243,7 +243,19 @@ class Investigation:
             "usage": asdict(work.llm.usage),
             "timings_ms": work.watch.read(),
         }
-        return write_report(results, work.controls, recalled.recalls if isinstance(recalled, Evidence) else (), facts)
+        report = write_report(results, work.controls, recalled.recalls if isinstance(recalled, Evidence) else (), facts)
+        _log.info(
+            "verified",
+            id=work.id,
+            status=report["status"],
+            reason=report["reason"],
+            choices=len(results),
+            claims=sum(len(result.verdicts) for result in results),
+            edits=sum(len(result.edits) for result in results),
+            calls=work.llm.usage.calls,
+            timings_ms=facts["timings_ms"],
+        )
+        return report
 
 
 async def recall(work: Work) -> Recalled:

@@ -32,11 +32,6 @@ class Evidence:
 
     recalls: tuple[tuple[str, ...], ...]
 
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """All sentences, recall by recall."""
-        return tuple(sentence for recall in self.recalls for sentence in recall)
-
     def is_listed(self, languages: frozenset[str]) -> bool:
         """Whether every recall is in a language that the NLI model lists."""
         return all(is_listed(" ".join(recall), languages) for recall in self.recalls)

@@ -35,10 +35,6 @@ class Llm(Protocol):
         """
         ...
 
-    def calls_left(self) -> int:
-        """Return how many more calls this request may make."""
-        ...
-
 
 class Nli(Protocol):
     """A three-way NLI model."""

@@ -93,6 +93,8 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(default=20_971_520, ge=1)
     max_in_flight: int = Field(default=256, ge=1)
     """Requests being verified at once; more are answered 429."""
+    rate_limit: str | None = Field(default=None, pattern=r"^[1-9]\d{0,8}/(second|minute|hour|day)$")
+    """Like `60/minute`: requests that one key, or one address without a key, may make; none is no limit."""
     max_calls: int = Field(default=32, ge=4)
     """Our own calls a request; three quarters of them may go to decomposition."""
     max_claims: int = Field(default=64, ge=1)

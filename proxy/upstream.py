@@ -117,7 +117,6 @@ class Upstream:
             request = httpx.Request(method, self.url.join(path, query), headers=headers, content=body)
         except httpx.InvalidURL as error:
             raise BadPath("The path and query are too long or hold what no address may hold.") from error
-        request.extensions["timeout"] = self._client.timeout.as_dict()
         try:
             response = await self._client.send(request, stream=True)
         except httpx.ConnectTimeout as error:

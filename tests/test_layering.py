@@ -83,8 +83,13 @@ def read_modules() -> dict[str, ast.Module]:
     return {name: ast.parse(file.read_text(encoding="utf-8")) for name, file in files.items() if name != "__init__"}
 
 
-def read_imports(name: str) -> Iterator[Import]:
-    """Yield what a module imports, inside functions too."""
+@cache
+def read_imports(name: str) -> list[Import]:
+    """Return what a module imports, inside functions too."""
+    return list(_walk_imports(name))
+
+
+def _walk_imports(name: str) -> Iterator[Import]:
     for node in ast.walk(read_modules()[name]):
         if isinstance(node, ast.Import):
             for alias in node.names:

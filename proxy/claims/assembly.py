@@ -181,7 +181,6 @@ class SentenceBuilder:
             text=text,
             heading=self._heading,
             quoted=pending.quoted,
-            unsplit=unsplit,
             unverifiable="unsplit" if unsplit else None,
         )
         self._count += 1

@@ -30,8 +30,6 @@ class Sentence:
     """Text of the nearest Markdown heading above, without its marks."""
     quoted: bool = False
     """Inside a block quote: judged, never edited."""
-    unsplit: bool = False
-    """The text could not be segmented in time and stands whole."""
     unverifiable: Unverifiable | None = None
     """Set where the sentence cannot be judged as it stands, whatever it claims."""
 

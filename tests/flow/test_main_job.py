@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from conftest import Scene
-from fakes import FakeNli, Gate, Script, claims_by_sentence, claims_reply, completion, corrections, signed
+from fakes import Call, FakeNli, Gate, Script, Step, claims_by_sentence, claims_reply, completion, corrections, signed
 from fakes.script import F, R, T
 from proxy.nli.scoring import Probabilities
 
@@ -242,14 +242,13 @@ def test_k_moves_the_line(play: Play) -> None:
 
 def test_claims_that_cannot_be_anchored_are_dropped_and_counted(play: Play) -> None:
     """A claim that shares nothing with its sentence is dropped; a sentence left without any stands unresolved."""
-    script = Script(
-        draft=completion(T),
-        claims=[
-            completion(claims_reply([(1, RIGHT), (1, "Paris hosts museums.")])),
-            completion(claims_reply([(1, "Paris hosts museums.")])),
-        ],
-    )
-    answer = play(script).verify()
+    foreign = "Paris hosts museums."
+
+    def split(call: Call) -> Step:
+        about_opening = "1. Verdane" in call.prompt
+        return completion(claims_reply([(1, RIGHT), (1, foreign)] if about_opening else [(1, foreign)]))
+
+    answer = play(Script(draft=completion(T), claims=split)).verify()
     assert answer.choice["counts"]["dropped"] == 2
     assert answer.verdicts == ["accepted", "unverifiable: unresolved"]
     assert answer.outcome == "partial"

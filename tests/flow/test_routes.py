@@ -6,13 +6,14 @@ import hashlib
 import http.client
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from conftest import Scene
-from fakes import FakeNli, Script, Step, compare_words, completion
+from fakes import FakeNli, Gate, Script, Step, compare_words, completion
 from proxy.app import find_embedded_model
 
 Play = Callable[[Script], Scene]
@@ -146,3 +147,30 @@ def test_credentials_of_the_client_go_on_every_call(play: Play) -> None:
             assert call.header("authorization") == ["Bearer sk-client"]
             assert call.header("openai-organization") == ["org-1"]
             assert call.header("cookie") == []
+
+
+def test_each_key_has_its_own_rate(stage: Stage) -> None:
+    """Over its rate a key gets 429 with `retry-after`; another key, and paths outside `/v1`, are not touched."""
+    scene = stage(Script(), nli=FakeNli(compare_words), rate_limit="2/day")
+    mine, other = {"authorization": "Bearer a"}, {"authorization": "Bearer b"}
+    assert [scene.ask(headers=mine).status_code for _ in range(3)] == [200, 200, 429]
+    refused = scene.ask(headers=mine)
+    assert int(refused.headers["retry-after"]) > 0
+    assert refused.json()["error"]["code"] == "rate_limit_exceeded"
+    assert scene.ask(headers=other).status_code == 200
+    assert scene.client.get("/healthz", headers=mine).status_code == 200
+
+
+def test_too_many_at_once_are_refused_before_the_upstream_is_asked(stage: Stage) -> None:
+    """Over the limit of requests in flight the answer is 429, with a time to try again."""
+    gate = Gate()
+    scene = stage(Script(draft=completion("x").held(gate)), nli=FakeNli(), max_in_flight=1)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(scene.ask)
+        scene.upstream.wait_for(lambda: bool(scene.calls("draft")))
+        second = scene.ask()
+        gate.open()
+        assert first.result().status_code == 200
+    assert second.status_code == 429
+    assert second.headers["retry-after"] == "1"
+    assert len(scene.calls("draft")) == 1

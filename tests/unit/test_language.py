@@ -45,6 +45,7 @@ ODIA = "ସେତୁ ୧୯୧୩ ରେ ଖୋଲିଲା।"
         (ODIA, {"or"}),
         ("The toll was 2 € (см. 3).", {"en"}),
         (f"{ENGLISH} It is called 다리.", {"en"}),
+        ("ab вг", {"en"}),
     ],
 )
 def test_listed(text: str, languages: set[str]) -> None:
@@ -61,6 +62,7 @@ def test_listed(text: str, languages: set[str]) -> None:
         (ENGLISH, {"ru"}),
         (ENGLISH, {"ko", "ja", "zh"}),
         (f"OK: {RUSSIAN}", {"en"}),
+        ("ab вгд", {"en"}),
         (ENGLISH, set()),
     ],
 )

@@ -169,18 +169,11 @@ class TestRequest:
             assert sent.header("authorization") == [value.decode() for _, value in credentials]
         await models.close()
 
-    @pytest.mark.parametrize(
-        ("base", "query", "target"),
-        [
-            ("/openai/d/?api-version=2", "key=a%20b", "/openai/d/chat/completions?api-version=2&key=a%20b"),
-            ("/api/v3", "", "/api/v3/chat/completions"),
-        ],
-    )
-    async def test_address(self, base: str, query: str, target: str, far: ScriptedUpstream, model: str) -> None:
+    async def test_address(self, far: ScriptedUpstream, model: str) -> None:
         """Our calls go where the user's go: the base's path and query, then the query of the user's call."""
-        models = OpenAiModels(read_upstream_url(far.url + base), timeout_s=5)
-        await ask(open_session(models, model, query=query))
-        assert far.calls[-1].target.replace("+", "%20") == target
+        models = OpenAiModels(read_upstream_url(f"{far.url}/openai/d/?api-version=2"), timeout_s=5)
+        await ask(open_session(models, model, query="key=a%26b"))
+        assert far.calls[-1].target == "/openai/d/chat/completions?api-version=2&key=a%26b"
         await models.close()
 
     async def test_no_cookie_jar(self, start: Open, play: Callable[..., None], calls: Callable[[], list[Call]]) -> None:

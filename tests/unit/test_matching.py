@@ -34,7 +34,7 @@ def claim(text: str, unverifiable: Unverifiable | None = None) -> Claim:
 
 
 def score(nli: FakeNli, *claims: Claim, reference: Sequence[str] = FACTS) -> tuple[ScoredClaim, ...]:
-    return asyncio.run(Matcher(nli, reference).score(claims))
+    return asyncio.run(Matcher(nli, [reference]).score(claims))
 
 
 def test_premises_of_a_claim() -> None:
@@ -158,7 +158,7 @@ def test_questions_of_a_given_text_stay() -> None:
 
 
 def support(nli: FakeNli, texts: RequestTexts) -> str | None:
-    return asyncio.run(find_support(CLAIM, texts, Matcher(nli, FACTS), floor=0.6))
+    return asyncio.run(find_support(CLAIM, texts, Matcher(nli, [FACTS]), floor=0.6))
 
 
 @pytest.mark.parametrize(
@@ -205,5 +205,14 @@ def test_contradiction_by_the_request(answer: object, *, contradicted: bool) -> 
     """Any text of the request, a user's too, contradicts a claim from the floor on (contract, section 7)."""
     nli = FakeNli({CLAIM: answer})  # type: ignore[dict-item]
     for texts in (RequestTexts(("It opened in 1925.",), ()), RequestTexts((), ("It opened in 1925.",))):
-        assert asyncio.run(is_contradicted(CLAIM, texts, Matcher(nli, FACTS), floor=0.6)) is contradicted
-    assert not asyncio.run(is_contradicted(CLAIM, RequestTexts((), ()), Matcher(nli, FACTS), floor=0.6))
+        assert asyncio.run(is_contradicted(CLAIM, texts, Matcher(nli, [FACTS]), floor=0.6)) is contradicted
+    assert not asyncio.run(is_contradicted(CLAIM, RequestTexts((), ()), Matcher(nli, [FACTS]), floor=0.6))
+
+
+def test_no_premise_mixes_two_recalls() -> None:
+    """Each recall is a premise set of its own, so that recalls that disagree contest a claim."""
+    nli = FakeNli(compare_words)
+    recalls = [["Verdane Bridge opened in 1913."], ["Verdane Bridge opened in 1931."]]
+    [scored] = asyncio.run(Matcher(nli, recalls).score([claim(CLAIM)]))
+    assert {pair.premise for pair in nli.pairs} == {recalls[0][0], recalls[1][0]}
+    assert scored.claim.unverifiable == "contested"

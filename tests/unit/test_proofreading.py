@@ -49,7 +49,7 @@ class World:
             single=False,
             before=tuple(sentences[:-1]),
         )
-        proofreader = Proofreader(Matcher(FakeNli(self.nli), self.reference), self.texts, self.floor)
+        proofreader = Proofreader(Matcher(FakeNli(self.nli), [self.reference]), self.texts, self.floor)
         return asyncio.run(proofreader.passes(new, revision))
 
 
@@ -181,7 +181,7 @@ def test_another_fact_is_no_replacement() -> None:
 
 def test_pronouns_are_read_in_place() -> None:
     """A pronoun stands for what it stood for in the draft, in the old sentence and in the new one."""
-    world = World(old="It opened in 1931 and is 340 metres long.", before=("Verdane Bridge crosses the Lorne.",))
+    world = World(old="It opened in 1931 and is 340 metres long.", before=("Verdane Bridge is old.",))
     assert world.passes("It opened in 1913 and is 340 metres long.")
 
 
@@ -197,8 +197,8 @@ def test_pronouns_are_read_in_place() -> None:
         ('The "Old Bridge" opened in 1931.', 'The "Old Bridge" opened in 1913.', True),
         ('The "Old Bridge" opened in 1931.', 'The "Opened Bridge" opened in 1913.', False),
         ("The “Old Bridge” opened in 1931.", "The Old Bridge opened in 1913.", False),
-        ("It opened in 1931, see [the list](https://e.test/1).", "It opened in 1913, see [the list](https://e.test/1).", True),
-        ("It opened in 1931, see [the list](https://e.test/1).", "It opened in 1913, see [the list](https://e.test/2).", False),
+        ("In 1931, see [the list](https://e.test/1).", "In 1913, see [the list](https://e.test/1).", True),
+        ("In 1931, see [the list](https://e.test/1).", "In 1913, see [the list](https://e.test/2).", False),
         ("It opened in 1931 (https://e.test/a).", "It opened in 1913 (https://e.test/b).", False),
         ("It opened in 1931 with `a=1`.", "It opened in 1913 with `a=1`.", True),
         ("It opened in 1931 with `a=1`.", "It opened in 1913 with `a=3`.", False),

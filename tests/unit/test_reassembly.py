@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.claims.claim import Sentence
@@ -130,12 +130,14 @@ def test_logprobs_are_not_made_up() -> None:
 PARTS = st.lists(st.text(max_size=20), min_size=1, max_size=4)
 
 
+@settings(deadline=None)
 @given(PARTS)
 def test_no_edits_same_text(parts: list[str]) -> None:
     """Without edits every part is as it was."""
     assert apply_edits(choice_of(*parts), []) == EditedText(tuple(parts), ())
 
 
+@settings(deadline=None)
 @given(PARTS, st.data())
 def test_edits_touch_only_their_spans(parts: list[str], data: st.DataObject) -> None:
     """Applied spans are sorted, disjoint and in bounds; before and after stand at them; all else is kept."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import chain
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes import Ask, FakeLlm, Gate, R
@@ -38,7 +39,11 @@ def test_the_question_is_what_the_user_said() -> None:
     assert llm.asks == [Ask("recall", INSTRUCTION, "Name a bridge.\n\nWhen did it open?")] * 3
     assert evidence == Evidence((FACTS, ("Verdane Bridge has two lanes.",), ("The toll was 2 crowns.",)))
     assert isinstance(evidence, Evidence)
-    assert evidence.sentences == (*FACTS, "Verdane Bridge has two lanes.", "The toll was 2 crowns.")
+    assert tuple(chain.from_iterable(evidence.recalls)) == (
+        *FACTS,
+        "Verdane Bridge has two lanes.",
+        "The toll was 2 crowns.",
+    )
 
 
 def test_recalls_run_side_by_side() -> None:
@@ -150,10 +155,11 @@ def test_language_of_each_recall() -> None:
     assert Evidence((FACTS, korean)).is_listed(frozenset({"en", "ko"}))
 
 
+@settings(deadline=None)
 @given(text=st.text(), complete=st.booleans())
 def test_any_reply_is_read(text: str, *, complete: bool) -> None:
     """Whatever a model answers, it is one of the four outcomes, and facts have words."""
     outcome = read_recall(Reply(text, complete=complete))
     if isinstance(outcome, Evidence):
-        assert all(any(map(str.isalnum, sentence)) for sentence in outcome.sentences)
-        assert outcome.sentences
+        assert all(any(map(str.isalnum, sentence)) for recall in outcome.recalls for sentence in recall)
+        assert all(outcome.recalls)

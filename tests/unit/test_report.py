@@ -45,11 +45,11 @@ FOR = score_claim(["A chemist she was."], [entails(0.95)])
 CONTESTED = score_claim(["Yes.", "No."], [entails(0.7), contradicts(0.8)])
 
 
-def corrected(**members: Any) -> ChoiceResult:
+def corrected(*, logprobs: object = None) -> ChoiceResult:
     """Return a choice with a claim of each kind, one of them corrected."""
     contested = Claim("They doubled it.", LOST, "contested")
     return ChoiceResult(
-        choice(**members),
+        choice(logprobs=logprobs),
         status="corrected",
         threshold=draw_threshold([-0.97, 0.95], Line("bounded", 0.7, 0.5, 0.9)),
         verdicts=(
@@ -185,7 +185,6 @@ def test_edits_by_number() -> None:
     ("result", "dropped"),
     [
         (corrected(logprobs={"content": []}), True),
-        (corrected(logprobs=None), None),
         (corrected(), None),
         (ChoiceResult(choice(logprobs={"content": []}), "verified"), None),
     ],

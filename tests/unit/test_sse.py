@@ -52,6 +52,7 @@ def cut(stream: bytes, places: Iterable[int]) -> list[bytes]:
         (b"data:  a \n\n", [b" a "]),
         (b"data: a: b\n\n", [b"a: b"]),
         (b"data: {\ndata: }\n\n", [b"{\n}"]),
+        (b"data: {\r\ndata: }\r\n\r\n", [b"{\n}"]),
         (b": keep-alive\n\ndata: a\n: comment\ndata: b\n\n:\n\n", [b"a\nb"]),
         (b"event: message\nid: 1\nretry: 5\ndata: a\n\n", [b"a"]),
         (b"event: ping\n\nevent: ping\ndata:\n\ndata\n\ndata: a\n\n", [b"a"]),
@@ -80,7 +81,9 @@ LINES = st.sampled_from(
 def test_cut_anywhere(lines: list[tuple[str, str]], places: list[int]) -> None:
     """However the network cuts a stream, inside a character or a line ending too, it says the same."""
     stream = "".join(line + ending for line, ending in lines).encode()
-    assert read(*cut(stream, places)) == read(stream)
+    whole = read(stream)
+    assert read(*cut(stream, places)) == whole
+    assert read(*cut(stream, range(len(stream)))) == whole
 
 
 @given(st.lists(st.text(max_size=9).map(lambda text: {"content": text, text: None}), max_size=4))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes import signed
@@ -318,6 +318,7 @@ SCORE = st.just(0.0) | st.floats(0.5, 1) | st.floats(-1, -0.5)
 LINES = st.builds(Line, st.sampled_from(get_args(Rule)), st.floats(0, 5), st.floats(0.5, 0.7), st.floats(0.7, 0.95))
 
 
+@settings(deadline=None)
 @given(st.lists(SCORE, min_size=1, max_size=64), LINES)
 def test_decisions_follow_from_the_numbers(scores: list[float], by: Line) -> None:
     """Every verdict can be reproduced from the reported scores, labels and line, in any order of the claims."""

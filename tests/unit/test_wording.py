@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.wording import content_words_of, names_of, numbers_of, words_of
@@ -65,9 +65,10 @@ def test_names(text: str, names: set[str]) -> None:
     assert names_of(text) == names
 
 
+@settings(deadline=None)
 @given(st.text(), st.text())
 def test_any_texts(one: str, other: str) -> None:
-    """Whatever the texts: names are words, and a text holds all that its lines hold."""
+    """Whatever the texts, two lines hold the words, numbers and names of each."""
     both = f"{one}\n{other}"
     assert numbers_of(one) | numbers_of(other) <= numbers_of(both)
     assert words_of(one) | words_of(other) <= words_of(both)

@@ -306,6 +306,7 @@ TEXT = st.lists(WORDS, min_size=1, max_size=4).map(" ".join)
 SENTENCES = st.lists(TEXT, min_size=1, max_size=24).map(lambda texts: draft(*texts))
 
 
+@settings(deadline=None)
 @given(
     SENTENCES,
     st.lists(st.tuples(st.none() | st.integers(0, 30), TEXT), max_size=12),
@@ -340,7 +341,7 @@ def test_everything_is_accounted_for(
             assert Claim(sentence.text, sentence, sentence.unverifiable) in claims.items
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(SENTENCES, st.integers(0, 8), st.integers(1, 30), st.data())
 def test_however_slowly_the_sentences_come(
     sentences: list[Sentence], calls: int, limit: int, data: st.DataObject

@@ -7,7 +7,7 @@ import time
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.claims.replies import ReadReply, drop_reasoning, read_reply
@@ -153,6 +153,7 @@ TEXTS = st.text().filter(lambda text: bool(text.split()))
 PROSE = st.text(st.characters(codec="utf-8", exclude_characters='{}[]"<>'))
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 60), TEXTS), min_size=1), PROSE, PROSE, st.booleans())
 def test_any_claims_in_any_prose(stated: list[tuple[int, str]], before: str, after: str, ascii_only: bool) -> None:
     """All claims come back in order, with their numbers, whatever they say and whatever stands around them."""
@@ -162,6 +163,7 @@ def test_any_claims_in_any_prose(stated: list[tuple[int, str]], before: str, aft
     assert read_reply(text) == ReadReply(tuple(expected), frozenset(), cut=False)
 
 
+@settings(deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=5), st.data())
 def test_a_reply_cut_anywhere(texts: list[str], data: st.DataObject) -> None:
     """Wherever it is cut, what is read is a beginning of what was said, and the cut is reported."""
@@ -177,6 +179,7 @@ def test_a_reply_cut_anywhere(texts: list[str], data: st.DataObject) -> None:
     assert said == [" ".join(text.split()) for text in texts][: len(said)]
 
 
+@settings(deadline=None)
 @given(st.text(st.sampled_from('{}[]"\\,:claims1 <think>/\n')))
 def test_nothing_else_is_raised(text: str) -> None:
     """Any text is a reply or a failed call."""

@@ -61,7 +61,7 @@ def test_a_sentence_in_an_unlisted_script() -> None:
 
 def test_reasons_given_before_are_kept() -> None:
     """What could not be segmented stands whole, whatever it says."""
-    sentence = Sentence(0, (0, 3), "Hi!", unsplit=True, unverifiable="unsplit")
+    sentence = Sentence(0, (0, 3), "Hi!", unverifiable="unsplit")
     assert screen_sentence(sentence, cut=False, languages=ENGLISH) == sentence
 
 
