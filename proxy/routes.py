@@ -203,18 +203,18 @@ class Relay:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  # ASGI's signature
         """Pass on the request and its reply."""
-        body = StreamedBody(receive, done=self.body is not None)
+        is_read = self.body is not None or not has_body(self.incoming.headers)
+        body = StreamedBody(receive, done=is_read)
         with suppress(ClientGone):
-            if await run_until_hangup(receive, self._relay(body, send), after=body.finished):
+            if await run_until_hangup(receive, self._relay(self.body if is_read else body, send), after=body.finished):
                 await send(LAST_PIECE)
 
-    async def _relay(self, streamed: StreamedBody, send: Send) -> bool:
+    async def _relay(self, content: bytes | StreamedBody | None, send: Send) -> bool:
         """Send all but the end of the reply; return whether it came whole."""
         incoming = self.incoming
         headers = request_headers(incoming.headers, verifying=False)
         if self.body is not None:
             headers = [line for line in headers if line[0].lower() != b"content-length"]
-        content = self.body if self.body is not None or not has_body(incoming.headers) else streamed
         upstream = self.deployment.upstream
         async with upstream.send(incoming.method, incoming.path, incoming.query, headers, content) as reply:
             await send_head(send, reply.status, reply_headers(reply.headers, rebuilt=False))

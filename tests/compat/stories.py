@@ -76,6 +76,7 @@ def _two_choices() -> list[dict[str, Any]]:
     return [event for pair in pairs for event in pair]
 
 
+_FILLED_IN: Final = {"id": "call_1", "type": "function", "function": {"name": "Opening", "arguments": JSON_TEXT}}
 _WITH_TOOLS: Final = completion(
     None, finish_reason="tool_calls", message={"tool_calls": [FIRST_CALL, SECOND_CALL], "refusal": None}
 )
@@ -99,6 +100,7 @@ STORIES: Final[Mapping[str, Script]] = {
     "tools": Script(draft=[_WITH_TOOLS, _FALSE]),
     "stream_tools": Script(draft=sse(*_tool_fragments())),
     "parse": Script(draft=completion(JSON_TEXT)),
+    "fill_in": Script(draft=completion(None, finish_reason="tool_calls", message={"tool_calls": [_FILLED_IN]})),
     "stream_parse": Script(draft=sse(*talk(JSON_TEXT[:15], JSON_TEXT[15:]))),
     "retried": Script(draft=[_LIMITED, _FALSE]),
     "refused": Script(draft=_LIMITED),

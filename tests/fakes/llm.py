@@ -41,17 +41,13 @@ class FakeLlm:
         self.asks: list[Ask] = []
         """Every call, in the order in which they came in."""
 
-    def calls_left(self) -> int:
-        """Return how many more calls may be made."""
-        return self._max_calls - len(self.asks)
-
     def texts(self, task: Task) -> list[str]:
         """Return the user messages of one task, in order."""
         return [ask.text for ask in self.asks if ask.task == task]
 
     async def ask(self, task: Task, instruction: str, text: str) -> Reply:
         """Answer as told, after recording the call."""
-        if self.calls_left() < 1:
+        if len(self.asks) >= self._max_calls:
             raise LlmCallFailed("The fake's calls are spent.")
         ask = Ask(task, instruction, text)
         turn = len(self.texts(task))

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from conftest import Scene
 from fakes import (
     HANG,
     FakeNli,
@@ -19,6 +18,7 @@ from fakes import (
     error,
     html,
 )
+from fakes.scene import Scene
 from fakes.script import F, R, T
 from proxy.errors import NliBusy, NliFailed
 from proxy.nli.scoring import Probabilities

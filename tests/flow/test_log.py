@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from structlog.testing import capture_logs
 
-from conftest import Scene
 from fakes import FakeNli, Script, compare_words, completion, error, html, sse, talk
+from fakes.scene import Scene
 from fakes.script import F
 from proxy.errors import NliFailed
 from proxy.services import Nli

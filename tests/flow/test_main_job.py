@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from conftest import Scene
 from fakes import Call, FakeNli, Gate, Script, Step, claims_by_sentence, claims_reply, completion, corrections, signed
+from fakes.scene import Scene
 from fakes.script import F, R, T
 from proxy.nli.scoring import Probabilities
 
@@ -113,7 +113,7 @@ def test_the_recall_is_isolated(stage: Stage) -> None:
         Script(draft=completion(canary), recall=recalls), nli=FakeNli(), recalls=3, recall_model="model-of-recall"
     )
     scene.upstream.play(Script(recall=recalls), model="model-of-recall")
-    messages = [
+    messages: list[dict[str, Any]] = [
         {"role": "system", "content": "SYSTEM-1"},
         {"role": "user", "content": "First question."},
         {"role": "assistant", "content": "ASSISTANT-1"},

@@ -10,10 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
+import httpx
 import pytest
 
-from conftest import Scene
-from fakes import FakeNli, Gate, Script, Step, compare_words, completion
+from fakes import CLOSE, HANG, FakeNli, Gate, Script, Step, compare_words, completion
+from fakes.call import AnyTask
+from fakes.scene import Scene
 from proxy.app import find_embedded_model
 
 Play = Callable[[Script], Scene]
@@ -140,8 +142,9 @@ def test_credentials_of_the_client_go_on_every_call(play: Play) -> None:
     """The client's key and organisation are those of its own call and of ours."""
     scene = play(Script())
     scene.ask(headers={"authorization": "Bearer sk-client", "openai-organization": "org-1"})
-    for task in ("draft", "recall", "claims", "correction"):
-        calls = scene.calls(task)  # type: ignore[arg-type]
+    tasks: list[AnyTask] = ["draft", "recall", "claims", "correction"]
+    for task in tasks:
+        calls = scene.calls(task)
         assert calls, task
         for call in calls:
             assert call.header("authorization") == ["Bearer sk-client"]
@@ -174,3 +177,35 @@ def test_too_many_at_once_are_refused_before_the_upstream_is_asked(stage: Stage)
     assert second.status_code == 429
     assert second.headers["retry-after"] == "1"
     assert len(scene.calls("draft")) == 1
+
+
+@pytest.mark.parametrize(("method", "body"), [("GET", None), ("POST", b"{}")])
+def test_a_hang_up_ends_a_pass_through(stage: Stage, method: str, body: bytes | None) -> None:
+    """A client that goes while a pass-through is pending is seen by the upstream within a second."""
+    scene = stage(Script(), nli=FakeNli())
+    scene.upstream.play(Script(other=Step().held(HANG)))
+    with pytest.raises(httpx.ReadTimeout):
+        scene.client.request(method, "/v1/slow", content=body, timeout=0.3)
+    pending = scene.upstream.of("other")[-1]
+    scene.upstream.wait_for(lambda: pending.peer_closed, timeout_s=1)
+
+
+def test_an_upload_and_its_reply_are_streamed(stage: Stage) -> None:
+    """Pass-through holds nothing back: the upload's pieces and the reply's reach the other side as they come."""
+    scene = stage(Script(), nli=FakeNli())
+    gate = Gate()
+    scene.upstream.play(Script(other=Step(body=(b"first", gate, b"second"), framing="chunked")))
+    with scene.client.stream("POST", "/v1/files", content=iter([b"a" * 100_000, b"b"])) as reply:
+        pieces = reply.iter_raw()
+        assert next(pieces) == b"first"
+        gate.open()
+        assert b"".join(pieces) == b"second"
+    assert scene.upstream.of("other")[-1].body == b"a" * 100_000 + b"b"
+
+
+def test_a_pass_through_that_is_cut_stays_cut(stage: Stage) -> None:
+    """A reply that the upstream breaks off is not made to look complete."""
+    scene = stage(Script(), nli=FakeNli())
+    scene.upstream.play(Script(other=Step(body=(b"first", CLOSE), framing="chunked")))
+    with pytest.raises(httpx.RemoteProtocolError):
+        scene.client.get("/v1/files")

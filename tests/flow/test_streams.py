@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx
 import pytest
 
-from conftest import Scene
 from fakes import CLOSE, HANG, FakeNli, Gate, Script, Step, chunk, compare_words, completion, error, sse, talk
+from fakes.call import AnyTask
+from fakes.scene import Scene
 from fakes.script import F, R, T
 
 Play = Callable[[Script], Scene]
@@ -97,7 +98,7 @@ def test_a_true_stream_is_replayed_as_it_came(play: Play) -> None:
 def test_c01_usage_comes_if_and_only_if_asked_for(play: Play, *, asked: bool) -> None:
     """One usage chunk after the finish chunk where the client asked, none otherwise."""
     step = sse(*talk(*PIECES), {"choices": [], "usage": USAGE})
-    options = {"stream_options": {"include_usage": True}} if asked else {}
+    options: dict[str, Any] = {"stream_options": {"include_usage": True}} if asked else {}
     received = stream(play(Script(draft=step)), **options)
     usages = [k for k in received.chunks if not k["choices"]]
     assert [k["usage"] for k in usages] == ([USAGE] if asked else [])
@@ -234,7 +235,7 @@ def test_c07_keep_alives_can_be_turned_off(stage: Stage) -> None:
 
 def test_c09_tool_call_fragments_pass_as_they_come(play: Play) -> None:
     """Interleaved fragments of parallel calls keep their order; the choice is not judged."""
-    fragments = [
+    fragments: list[dict[str, Any]] = [
         {"role": "assistant", "content": None, "tool_calls": [{"index": 0, "id": "a", "function": {"name": "f"}}]},
         {"tool_calls": [{"index": 1, "id": "b", "function": {"name": "g", "arguments": ""}}]},
         {"tool_calls": [{"index": 0, "function": {"arguments": '{"x":'}}]},
@@ -250,7 +251,10 @@ def test_c09_tool_call_fragments_pass_as_they_come(play: Play) -> None:
 
 def test_reasoning_and_refusals_pass_as_they_come(play: Play) -> None:
     """Only content waits for its verdict: other members of a delta pass live, before it."""
-    deltas = [{"role": "assistant", "reasoning_content": "hm"}, {"reasoning_content": "so", "content": PIECES[0]}]
+    deltas: list[dict[str, Any]] = [
+        {"role": "assistant", "reasoning_content": "hm"},
+        {"reasoning_content": "so", "content": PIECES[0]},
+    ]
     step = sse(*(chunk(delta) for delta in deltas), *talk(*PIECES[1:])[1:])
     received = stream(play(Script(draft=step)))
     assert [d["reasoning_content"] for d in received.deltas() if "reasoning_content" in d] == ["hm", "so"]
@@ -355,16 +359,16 @@ def test_off_streams_the_same_bytes(play: Play) -> None:
 
 @pytest.mark.parametrize("streamed", [True, False])
 @pytest.mark.parametrize("task", ["draft", "recall", "claims", "correction"])
-def test_c06_a_client_that_hangs_up_ends_everything(play: Play, task: str, *, streamed: bool) -> None:
+def test_c06_a_client_that_hangs_up_ends_everything(play: Play, task: AnyTask, *, streamed: bool) -> None:
     """Whatever is pending when the client goes, the upstream sees its peer close within a second."""
     draft = sse(*talk(*PIECES)) if streamed else completion(F)
-    hanging = {task: (draft if task == "draft" else completion(R)).held(HANG)}
-    scene = play(Script(**({"draft": draft} | hanging)))  # type: ignore[arg-type]
+    hanging: dict[str, Any] = {task: (draft if task == "draft" else completion(R)).held(HANG)}
+    scene = play(replace(Script(draft=draft), **hanging))
     body = {"model": scene.model, "messages": [{"role": "user", "content": "When?"}], "stream": streamed}
     with pytest.raises(httpx.ReadTimeout):
         scene.client.post("/v1/chat/completions", json=body, timeout=0.4)
     scene.upstream.wait_for(
-        lambda: bool(scene.calls(task)) and all(call.peer_closed for call in scene.calls(task)),  # type: ignore[arg-type]
+        lambda: bool(scene.calls(task)) and all(call.peer_closed for call in scene.calls(task)),
         timeout_s=1,
     )
     made = len(scene.tasks)

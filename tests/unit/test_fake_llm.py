@@ -24,7 +24,6 @@ def test_fake_llm_is_an_llm() -> None:
     assert asyncio.run(ask()) == [Reply("one"), two, Reply("facts"), two]
     assert fake.asks[2] == Ask("recall", "do", "text 2")
     assert fake.texts("claims") == ["text 0", "text 1", "text 3"]
-    assert llm.calls_left() == 1
 
 
 def test_fake_llm_asks_a_function() -> None:

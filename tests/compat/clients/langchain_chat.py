@@ -5,15 +5,14 @@ In: where the proxy listens (command line). Out: what LangChain made of each sce
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, Final
 
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from pydantic import BaseModel
 
-from compat.clients.outcomes import KEY, ORGANIZATION, QUESTION, Scene, Stage, report_outcomes
+from compat.clients.outcomes import KEY, QUESTION, Scene, Stage, report_outcomes, run_async
 
 
 class Opening(BaseModel):
@@ -31,14 +30,12 @@ def look_up(year: int) -> str:
 
 def connect(stage: Stage, scene: str, **options: Any) -> ChatOpenAI:  # noqa: ANN401 - LangChain's own options
     """Return a chat model behind the proxy."""
-    return ChatOpenAI(
-        model=stage.model(scene), base_url=stage.proxy_url, api_key=KEY, organization=ORGANIZATION, **options
-    )
+    return ChatOpenAI(model=stage.model(scene), base_url=stage.proxy_url, api_key=KEY, **options)
 
 
 def dump(message: BaseMessage) -> Any:  # noqa: ANN401 - JSON
-    """Return a message's content and all that came beside it."""
-    return message.model_dump(mode="json")
+    """Return a message's text, and all that LangChain keeps of the reply."""
+    return {"text": message.content, "whole": message.model_dump(mode="json")}
 
 
 def plain(stage: Stage) -> object:
@@ -48,7 +45,7 @@ def plain(stage: Stage) -> object:
 
 def plain_async(stage: Stage) -> object:
     """Ask on asyncio."""
-    return dump(asyncio.run(connect(stage, "plain_async").ainvoke(QUESTION)))
+    return dump(run_async(connect(stage, "plain_async").ainvoke(QUESTION)))
 
 
 def raw_response(stage: Stage) -> object:
@@ -75,19 +72,18 @@ def history(stage: Stage) -> object:
 
 
 def stream(stage: Stage) -> object:
-    """Read a stream; the pieces add up to a message."""
-    pieces = list(connect(stage, "stream").stream(QUESTION))
-    return {"pieces": [dump(piece) for piece in pieces], "text": "".join(str(piece.content) for piece in pieces)}
+    """Read a stream."""
+    return [dump(piece) for piece in connect(stage, "stream").stream(QUESTION)]
 
 
 def stream_async(stage: Stage) -> object:
     """Read a stream on asyncio, and ask for the usage."""
 
-    async def read() -> list[AIMessage]:
-        return [piece async for piece in connect(stage, "stream_async", stream_usage=True).astream(QUESTION)]
+    async def read() -> object:
+        chat = connect(stage, "stream_async", stream_usage=True)
+        return [dump(piece) async for piece in chat.astream(QUESTION)]
 
-    pieces = asyncio.run(read())
-    return {"pieces": [dump(piece) for piece in pieces], "text": "".join(str(piece.content) for piece in pieces)}
+    return run_async(read())
 
 
 def tools(stage: Stage) -> object:
@@ -96,13 +92,13 @@ def tools(stage: Stage) -> object:
     asked = chat.invoke(QUESTION)
     results = [ToolMessage(look_up.invoke(call["args"]), tool_call_id=call["id"]) for call in asked.tool_calls]
     answered = chat.invoke([("user", QUESTION), asked, *results])
-    return {"calls": asked.tool_calls, "answered": dump(answered)}
+    return {"calls": [(call["id"], call["name"], call["args"]) for call in asked.tool_calls], **dump(answered)}
 
 
 def stream_tools(stage: Stage) -> object:
     """Get the same calls in fragments, which add up."""
     first, *rest = connect(stage, "stream_tools").bind_tools([look_up]).stream(QUESTION)
-    return {"calls": sum(rest, start=first).tool_calls}
+    return [(call["id"], call["name"], call["args"]) for call in sum(rest, start=first).tool_calls]
 
 
 def parse(stage: Stage) -> object:

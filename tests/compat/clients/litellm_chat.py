@@ -5,13 +5,13 @@ In: where the proxy listens (command line). Out: what litellm made of each scene
 
 from __future__ import annotations
 
-import asyncio
+import json
 import os
 from typing import Any, Final
 
 from pydantic import BaseModel
 
-from compat.clients.outcomes import KEY, QUESTION, Scene, Stage, report_outcomes
+from compat.clients.outcomes import KEY, QUESTION, Scene, Stage, report_outcomes, run_async
 
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else the import asks the network for prices
 
@@ -42,9 +42,20 @@ def where(stage: Stage, scene: str) -> dict[str, Any]:
 
 
 def dump(response: Any) -> Any:  # noqa: ANN401 - JSON of a litellm type
-    """Return all that litellm kept of a reply, and the headers that it keeps beside it."""
+    """Return a reply's text, all that litellm kept of it, and the headers that it keeps beside it."""
+    whole = response.model_dump(mode="json")
     headers = response._hidden_params.get("additional_headers") or {}
-    return {"completion": response.model_dump(mode="json"), "headers": {n: str(v) for n, v in headers.items()}}
+    return {"text": _text_of(whole), "whole": whole, "headers": {name: str(headers[name]) for name in headers}}
+
+
+def _text_of(whole: dict[str, Any]) -> str:
+    """Return the text of a completion, or of a chunk."""
+    said = [choice.get("message") or choice["delta"] for choice in whole["choices"]]
+    return "".join(part["content"] or "" for part in said)
+
+
+def _calls_of(message: Any) -> list[tuple[str, str, object]]:  # noqa: ANN401 - a litellm type
+    return [(call.id, call.function.name, json.loads(call.function.arguments)) for call in message.tool_calls]
 
 
 def plain(stage: Stage) -> object:
@@ -54,7 +65,7 @@ def plain(stage: Stage) -> object:
 
 def plain_async(stage: Stage) -> object:
     """Ask on asyncio."""
-    return dump(asyncio.run(litellm.acompletion(**where(stage, "plain_async"), messages=ASK)))
+    return dump(run_async(litellm.acompletion(**where(stage, "plain_async"), messages=ASK)))
 
 
 def controls(stage: Stage) -> object:
@@ -77,12 +88,14 @@ def history(stage: Stage) -> object:
 
 
 def stream(stage: Stage) -> object:
-    """Read a stream, and put the completion together."""
-    chunks = list(litellm.completion(**where(stage, "stream"), messages=ASK, stream=True))
-    return {
-        "chunks": [chunk.model_dump(mode="json") for chunk in chunks],
-        "final": litellm.stream_chunk_builder(chunks).model_dump(mode="json"),
-    }
+    """Read a stream."""
+    return [dump(chunk) for chunk in litellm.completion(**where(stage, "stream"), messages=ASK, stream=True)]
+
+
+def stream_helper(stage: Stage) -> object:
+    """Let litellm put the completion together."""
+    chunks = list(litellm.completion(**where(stage, "stream_helper"), messages=ASK, stream=True))
+    return dump(litellm.stream_chunk_builder(chunks))
 
 
 def stream_async(stage: Stage) -> object:
@@ -92,9 +105,9 @@ def stream_async(stage: Stage) -> object:
         chunks = await litellm.acompletion(
             **where(stage, "stream_async"), messages=ASK, stream=True, stream_options={"include_usage": True}
         )
-        return {"chunks": [chunk.model_dump(mode="json") async for chunk in chunks]}
+        return [dump(chunk) async for chunk in chunks]
 
-    return asyncio.run(read())
+    return run_async(read())
 
 
 def tools(stage: Stage) -> object:
@@ -103,13 +116,13 @@ def tools(stage: Stage) -> object:
     message = asked.choices[0].message
     results = [{"role": "tool", "tool_call_id": call.id, "content": "Found."} for call in message.tool_calls]
     answered = litellm.completion(**where(stage, "tools"), messages=[*ASK, message, *results], tools=TOOLS)
-    return {"asked": dump(asked), "answered": dump(answered)}
+    return {"calls": _calls_of(message), **dump(answered)}
 
 
 def stream_tools(stage: Stage) -> object:
     """Get the same calls in fragments, and put them together."""
     chunks = list(litellm.completion(**where(stage, "stream_tools"), messages=ASK, tools=TOOLS, stream=True))
-    return {"final": litellm.stream_chunk_builder(chunks).model_dump(mode="json")}
+    return _calls_of(litellm.stream_chunk_builder(chunks).choices[0].message)
 
 
 def parse(stage: Stage) -> object:
@@ -124,7 +137,7 @@ def retried(stage: Stage) -> object:
 
 
 SCENES: Final[tuple[Scene, ...]] = (
-    plain, plain_async, controls, history, stream, stream_async, tools, stream_tools, parse, retried,
+    plain, plain_async, controls, history, stream, stream_helper, stream_async, tools, stream_tools, parse, retried,
 )  # fmt: skip
 
 report_outcomes(*SCENES)

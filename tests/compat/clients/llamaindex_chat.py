@@ -5,7 +5,6 @@ In: where the proxy listens (command line). Out: what LlamaIndex made of each sc
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, Final
 
 from llama_index.core.llms import ChatMessage, ChatResponse
@@ -13,7 +12,7 @@ from llama_index.core.tools import FunctionTool
 from llama_index.llms.openai import OpenAI
 from pydantic import BaseModel
 
-from compat.clients.outcomes import KEY, QUESTION, Scene, Stage, report_outcomes
+from compat.clients.outcomes import KEY, QUESTION, Scene, Stage, report_outcomes, run_async
 
 ASK: Final = [ChatMessage(role="user", content=QUESTION)]
 
@@ -36,8 +35,9 @@ def connect(stage: Stage, scene: str, **options: Any) -> OpenAI:  # noqa: ANN401
 
 
 def dump(response: ChatResponse) -> Any:  # noqa: ANN401 - JSON
-    """Return a reply's text, and what LlamaIndex keeps of the reply itself."""
-    return {"text": response.message.content, "raw": response.raw.model_dump(mode="json", exclude_unset=True)}
+    """Return a reply's text, or a piece's share of it, and what LlamaIndex keeps of the reply itself."""
+    text = response.message.content if response.delta is None else response.delta
+    return {"text": text, "whole": response.raw.model_dump(mode="json", exclude_unset=True)}
 
 
 def plain(stage: Stage) -> object:
@@ -47,7 +47,7 @@ def plain(stage: Stage) -> object:
 
 def plain_async(stage: Stage) -> object:
     """Ask on asyncio."""
-    return dump(asyncio.run(connect(stage, "plain_async").achat(ASK)))
+    return dump(run_async(connect(stage, "plain_async").achat(ASK)))
 
 
 def controls(stage: Stage) -> object:
@@ -69,8 +69,8 @@ def history(stage: Stage) -> object:
 
 
 def stream(stage: Stage) -> object:
-    """Read a stream; every piece comes with all the text so far."""
-    return [{**dump(piece), "delta": piece.delta} for piece in connect(stage, "stream").stream_chat(ASK)]
+    """Read a stream."""
+    return [dump(piece) for piece in connect(stage, "stream").stream_chat(ASK)]
 
 
 def stream_async(stage: Stage) -> object:
@@ -78,9 +78,9 @@ def stream_async(stage: Stage) -> object:
 
     async def read() -> object:
         llm = connect(stage, "stream_async", additional_kwargs={"stream_options": {"include_usage": True}})
-        return [{**dump(piece), "delta": piece.delta} async for piece in await llm.astream_chat(ASK)]
+        return [dump(piece) async for piece in await llm.astream_chat(ASK)]
 
-    return asyncio.run(read())
+    return run_async(read())
 
 
 def tools(stage: Stage) -> object:
@@ -95,19 +95,20 @@ def tools(stage: Stage) -> object:
         for call in calls
     ]
     answered = llm.chat_with_tools([tool], chat_history=[*ASK, asked.message, *results])
-    return {"calls": [call.model_dump() for call in calls], "answered": dump(answered)}
+    return {"calls": [(call.tool_id, call.tool_name, call.tool_kwargs) for call in calls], **dump(answered)}
 
 
 def stream_tools(stage: Stage) -> object:
     """Get the same calls in fragments, which add up."""
     llm, tool = connect(stage, "stream_tools"), FunctionTool.from_defaults(look_up)
     *_, last = llm.stream_chat_with_tools([tool], chat_history=ASK, allow_parallel_tool_calls=True)
-    return {"calls": [call.model_dump() for call in llm.get_tool_calls_from_response(last)]}
+    calls = llm.get_tool_calls_from_response(last)
+    return [(call.tool_id, call.tool_name, call.tool_kwargs) for call in calls]
 
 
-def parse(stage: Stage) -> object:
-    """Get an object of a class."""
-    return connect(stage, "parse").as_structured_llm(Opening).chat(ASK).raw.model_dump()
+def fill_in(stage: Stage) -> object:
+    """Get an object of a class, which LlamaIndex does by a tool call."""
+    return connect(stage, "fill_in").as_structured_llm(Opening).chat(ASK).raw.model_dump()
 
 
 def retried(stage: Stage) -> object:
@@ -116,7 +117,7 @@ def retried(stage: Stage) -> object:
 
 
 SCENES: Final[tuple[Scene, ...]] = (
-    plain, plain_async, controls, history, stream, stream_async, tools, stream_tools, parse, retried,
+    plain, plain_async, controls, history, stream, stream_async, tools, stream_tools, fill_in, retried,
 )  # fmt: skip
 
 report_outcomes(*SCENES)

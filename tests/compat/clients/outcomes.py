@@ -6,11 +6,15 @@ traceback for its outcome and takes no other down with it. Runs in the clients' 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from typing import TypeVar
+
+T = TypeVar("T")
 
 KEY = "sk-compat"
 ORGANIZATION = "org-compat"
@@ -36,12 +40,19 @@ class Stage:
 
 Scene = Callable[[Stage], object]
 
+_LOOP = asyncio.Runner()
+
 
 def report_outcomes(*scenes: Scene) -> None:
     """Play the scenes where the command line says, and print their outcomes by name."""
     stage = Stage(*sys.argv[1:])
     outcomes = {scene.__name__: _play(scene, stage) for scene in scenes}
     sys.stdout.write(json.dumps(outcomes) + "\n")
+
+
+def run_async(work: Coroutine[object, object, T]) -> T:
+    """Run a coroutine on the program's one event loop, as some clients keep connections between calls."""
+    return _LOOP.run(work)
 
 
 def _play(scene: Scene, stage: Stage) -> object:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Final
 
 from compat.clients.openai_python.session import ASK, connect, connect_async, dump
-from compat.clients.outcomes import Scene, Stage
+from compat.clients.outcomes import Scene, Stage, run_async
 
 
 def plain(stage: Stage) -> object:
@@ -24,7 +23,7 @@ def plain_async(stage: Stage) -> object:
             completion = await client.chat.completions.create(model=stage.model("plain_async"), messages=ASK)
         return {"completion": dump(completion), "report": (completion.model_extra or {})["verification"]}
 
-    return asyncio.run(ask())
+    return run_async(ask())
 
 
 def controls(stage: Stage) -> object:

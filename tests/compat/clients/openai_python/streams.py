@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Final
 
 from compat.clients.openai_python.session import ASK, connect, connect_async, dump
-from compat.clients.outcomes import Scene, Stage
+from compat.clients.outcomes import Scene, Stage, run_async
 
 
 def stream(stage: Stage) -> object:
@@ -28,7 +27,7 @@ def stream_async(stage: Stage) -> object:
             )
             return {"chunks": [dump(chunk) async for chunk in chunks]}
 
-    return asyncio.run(read())
+    return run_async(read())
 
 
 def stream_choices(stage: Stage) -> object:
