@@ -2,8 +2,10 @@
 PYTHON ?= python3
 UV_VERSION := 0.13.9
 UV := .uv/bin/uv
+COMPAT := tests/compat/environments
+COMPAT_ENVIRONMENTS := $(patsubst $(COMPAT)/%.txt,.compat/%/installed,$(wildcard $(COMPAT)/*.txt)) .compat/node/installed
 
-.PHONY: install demo test lint clean
+.PHONY: install demo test test-compat lint clean
 
 install: .venv/installed
 
@@ -21,6 +23,26 @@ demo: install
 test: install
 	.venv/bin/pytest
 
+# Official SDKs and popular clients, each in an environment of its own with the versions that its file pins. Needs
+# Node.js 20 or later with npm, too.
+test-compat: install
+	$(MAKE) --jobs=4 --output-sync $(COMPAT_ENVIRONMENTS)
+	.venv/bin/pytest tests/compat
+
+.compat/%/installed: $(COMPAT)/%.txt | $(UV)
+	$(UV) venv --quiet --clear --python $(PYTHON) $(@D)
+	$(UV) pip sync --quiet --python $(@D)/bin/python $<
+	@touch $@
+
+# Node looks for packages beside a script, so the scripts are linked to where the packages are.
+.compat/node/installed: $(COMPAT)/node.json
+	rm -rf $(@D)
+	mkdir -p $(@D)
+	cp $< $(@D)/package.json
+	npm install --prefix $(@D) --silent --no-audit --no-fund --no-package-lock
+	ln -s ../../tests/compat/clients $(@D)/clients
+	@touch $@
+
 lint: install
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
@@ -28,4 +50,4 @@ lint: install
 	.venv/bin/hadolint Dockerfile
 
 clean:
-	rm -rf .venv .uv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .uv .compat .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -43,18 +43,19 @@ def serve(
     config: Config = None,
 ) -> None:
     """Run the proxy."""
+    settings = _load(config, listen_host=host, listen_port=port, upstream_url=upstream)
     from proxy.server import run_server
 
-    settings = _load(config, listen_host=host, listen_port=port, upstream_url=upstream)
     _run(run_server(settings))
 
 
 @app.command()
 def check(config: Config = None) -> None:
     """Load the NLI model, run its self-test and print what it runs on."""
+    settings = _load(config)
     from proxy.inspection import check_model
 
-    _run(check_model(_load(config)))
+    _run(check_model(settings))
 
 
 @app.command()
@@ -66,9 +67,9 @@ def verify(
     config: Config = None,
 ) -> None:
     """Verify one answer without a server."""
+    settings = _load(config, upstream_url=upstream)
     from proxy.inspection import verify_text
 
-    settings = _load(config, upstream_url=upstream)
     _run(verify_text(settings, question, answer.read(), as_json=as_json))
 
 

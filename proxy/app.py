@@ -16,6 +16,7 @@ from typing import Any, Final, cast
 import msgspec
 import structlog
 from litestar import Litestar, Request
+from litestar.datastructures import State
 from litestar.exceptions import HTTPException, TooManyRequestsException
 from litestar.middleware import DefineMiddleware
 from litestar.middleware.rate_limit import DurationUnit, RateLimitConfig, get_remote_address
@@ -80,6 +81,7 @@ def build_app(settings: Settings, *, upstream_url: str | None = None, nli: Nli |
             Exception: answer_fault,
         },
         middleware=limit_rate(settings.rate_limit),
+        state=State({"readiness": deployment.readiness}),
         openapi_config=OpenAPIConfig(title="Corrigenda", version=proxy.__version__),
         logging_config=None,
     )

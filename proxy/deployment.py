@@ -6,10 +6,11 @@ else: whether the NLI model is ready, and how many requests are being verified.
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 
@@ -37,6 +38,8 @@ class Readiness:
     nli: Nli
     ready: bool = False
     reason: str = "The NLI model's self-test has not finished; try again in a moment."
+    settled: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once the self-test has ended, either way."""
 
     async def prove(self) -> None:
         """Run the self-test, which also warms the model up."""
@@ -47,6 +50,7 @@ class Readiness:
             _log.error("self-test failed; nothing is verified", reason=str(error))  # no traceback
         else:
             self.ready = True
+        self.settled.set()
 
     @property
     def usable(self) -> Nli | None:

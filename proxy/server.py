@@ -12,19 +12,47 @@ import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 import structlog
 import uvicorn
 
 from proxy.app import build_app
+from proxy.deployment import Readiness
 from proxy.embedded import run_embedded_upstream
 from proxy.errors import SettingsInvalid
+from proxy.pipeline import in_background
 from proxy.settings import Settings
 
 KEEP_ALIVE_S = 75
 """Idle connections are kept longer than clients' pools keep them, so that it is the client who closes."""
 
 _log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A proxy that listens."""
+
+    url: str
+    """Its address, without `/v1`."""
+    readiness: Readiness
+    serving: asyncio.Task[None]
+    """Ends when the server does."""
+
+
+class ListeningServer(uvicorn.Server):
+    """A server that says when it listens."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        """Prepare to serve."""
+        super().__init__(config)
+        self.listening = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and say so."""
+        await super().startup(sockets)
+        self.listening.set()
 
 
 async def run_server(settings: Settings) -> None:
@@ -36,34 +64,39 @@ async def run_server(settings: Settings) -> None:
     configure_log(settings.log_level)
     if settings.openai_api_key is None and settings.upstream_url != "embedded":
         _log.warning("OPENAI_API_KEY is not set; clients have to bring their own key")
-    async with start_server(settings) as (server, url):
-        _log.info("serving", url=url, upstream=settings.upstream_url.partition("?")[0])
-        await server
+    async with start_server(settings) as running:
+        _log.info("serving", url=running.url, upstream=settings.upstream_url.partition("?")[0])
+        await running.serving
 
 
 @asynccontextmanager
-async def start_server(settings: Settings) -> AsyncIterator[tuple[asyncio.Task[None], str]]:
+async def start_server(settings: Settings) -> AsyncIterator[Running]:
     """Start the proxy, and the embedded upstream where the settings name it; stop both at the end of the block.
 
-    Yields:
-        The task that serves, and the proxy's base URL without `/v1`.
+    Raises:
+        CorrigendaError: anything that must not be served with.
     """
     bound = bind_socket(settings.listen_host, settings.listen_port)
     async with find_upstream(settings) as upstream_url:
-        config = uvicorn.Config(
-            build_app(settings, upstream_url=upstream_url),
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            date_header=False,
-            timeout_keep_alive=KEEP_ALIVE_S,
-            lifespan="on",
+        app = build_app(settings, upstream_url=upstream_url)
+        server = ListeningServer(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                date_header=False,
+                timeout_keep_alive=KEEP_ALIVE_S,
+                lifespan="on",
+            )
         )
-        server = uvicorn.Server(config)
         serving = asyncio.create_task(server.serve(sockets=[bound]))
         try:
+            async with in_background(server.listening.wait()) as listening:
+                await asyncio.wait([serving, listening], return_when=asyncio.FIRST_COMPLETED)
             host, port = bound.getsockname()[:2]
-            yield serving, f"http://{f'[{host}]' if ':' in host else host}:{port}"
+            url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+            yield Running(url, app.state["readiness"], serving)
         finally:
             server.should_exit = True
             await asyncio.wait([serving])

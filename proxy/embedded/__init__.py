@@ -4,6 +4,6 @@ In: nothing but the extra `embedded`. Out: a base URL for as long as a block run
 talks to it like to any other upstream, over HTTP; nothing else here knows that there is a model inside.
 """
 
-from proxy.embedded.launcher import run_embedded_upstream
+from proxy.embedded.launcher import MODEL_NAME, run_embedded_upstream
 
-__all__ = ["run_embedded_upstream"]
+__all__ = ["MODEL_NAME", "run_embedded_upstream"]

@@ -12,9 +12,9 @@ import sys
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from proxy.embedded.launcher import MODEL_NAME
 from proxy.nli.cpu import usable_cores
 
-MODEL_NAME: Final = "SmolLM2-135M-Instruct"
 REPLY_TOKENS: Final = 256
 """Replies end here unless a request sets a limit of its own; so small a model may otherwise never stop."""
 PARALLEL: Final = 4
@@ -56,9 +56,9 @@ def start_server(weights: str) -> Any:  # noqa: ANN401  # the package has no typ
     params.port = 0
     params.n_parallel = PARALLEL
     params.n_ctx = PARALLEL * CONTEXT_TOKENS
-    # A cache for each request alone: in a shared one the others' tokens change the order of sums, and with it now
-    # and then a word. So one seed gives one text, whatever else is being answered.
-    params.kv_unified = False
+    # Nothing shared with other requests and nothing kept of earlier ones: either changes the order of sums, and with
+    # it now and then a word. So one request with one seed gives one text.
+    params.kv_unified = params.cache_prompt = False
     params.n_predict = REPLY_TOKENS
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = min(usable_cores(), MOST_THREADS)
     # A second cache of prompts, by default of up to 8 GiB; and a trial load to measure what fits on a GPU.

@@ -18,6 +18,8 @@ from typing import Final
 
 from proxy.errors import EmbeddedUpstreamFailed
 
+MODEL_NAME: Final = "SmolLM2-135M-Instruct"
+"""What the server calls its model; it takes any other name too."""
 START_TIMEOUT_S: Final = 60
 """Loading takes a second or two; a minute covers a cold disk and a busy machine."""
 _TAIL_BYTES: Final = 4096

@@ -7,6 +7,7 @@ one worker, in an environment of its own under `.bench/`, at a pinned version.
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import subprocess
 import sys
@@ -60,11 +61,18 @@ model_list:
 litellm_settings: {{telemetry: false}}
 """
     )
+    key = f"sk-{secrets.token_hex(32)}"  # without a key of its own it does not start
     return Gateway(
         "litellm",
         (folder / "bin" / "litellm", "--config", config, "--host", HOST, "--port", str(port)),
         "/health/liveliness",
-        env={"LITELLM_MODE": "PRODUCTION", "LITELLM_LOG": "ERROR", "LITELLM_LOCAL_MODEL_COST_MAP": "True"},
+        headers={"Authorization": f"Bearer {key}"},
+        env={
+            "LITELLM_MASTER_KEY": key,
+            "LITELLM_MODE": "PRODUCTION",
+            "LITELLM_LOG": "ERROR",
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+        },
     )
 
 

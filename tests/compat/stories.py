@@ -50,7 +50,7 @@ _UNKNOWN_MODEL: Final = error(404, "The model does not exist.", code="model_not_
 
 
 def _tool_fragments() -> list[dict[str, Any]]:
-    """Return two parallel calls as a stream brings them: names first, then pieces of arguments in turn."""
+    """Return two parallel calls as a stream brings them, one after the other, arguments in pieces."""
 
     def fragment(index: int, **members: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever a delta holds
         return chunk({"tool_calls": [{"index": index, **members}]})
@@ -61,10 +61,10 @@ def _tool_fragments() -> list[dict[str, Any]]:
     return [
         chunk({"role": "assistant", "content": None}),
         fragment(0, **opening(FIRST_CALL)),
-        fragment(1, **opening(SECOND_CALL)),
         fragment(0, function={"arguments": '{"year"'}),
-        fragment(1, function={"arguments": '{"year": 1'}),
         fragment(0, function={"arguments": ": 1931}"}),
+        fragment(1, **opening(SECOND_CALL)),
+        fragment(1, function={"arguments": '{"year": 1'}),
         fragment(1, function={"arguments": "913}"}),
         chunk(finish_reason="tool_calls"),
     ]
