@@ -26,7 +26,7 @@ test: install
 # Official SDKs and popular clients, each in an environment of its own with the versions that its file pins. Needs
 # Node.js 20 or later with npm, too.
 test-compat: install
-	$(MAKE) --jobs=4 --output-sync $(COMPAT_ENVIRONMENTS)
+	$(MAKE) --jobs=4 --output-sync --no-print-directory $(COMPAT_ENVIRONMENTS)
 	.venv/bin/pytest tests/compat
 
 .compat/%/installed: $(COMPAT)/%.txt | $(UV)

@@ -202,9 +202,9 @@ class HeldChoice:
         if isinstance(content, str) and content:
             self._texts.append(content)
             if not self._live:
-                logprobs = beside.pop("logprobs", _NULL)
-                self._logprobs = logprobs if _decode(logprobs) is not None else self._logprobs
-                self._waiting.append((chunk, {"delta": {"content": delta.pop("content")}, "logprobs": logprobs}))
+                held = {"logprobs": beside.pop("logprobs")} if "logprobs" in beside else {}
+                self._logprobs = held["logprobs"] if _decode(held.get("logprobs")) is not None else self._logprobs
+                self._waiting.append((chunk, {"delta": {"content": delta.pop("content")}, **held}))
         reason = _decode(choice.get("finish_reason"))
         if isinstance(reason, str):
             self._finish_reason = reason
@@ -220,9 +220,10 @@ class HeldChoice:
             for chunk, choice in self._waiting:
                 yield self._chunk(chunk, {**choice, "delta": self._speak(choice["delta"]), "finish_reason": None})
         elif self._waiting:
-            chunk, _ = self._waiting[0]
-            delta = self._speak({"content": text})
-            yield self._chunk(chunk, {"delta": delta, "logprobs": None, "finish_reason": None})
+            chunk, choice = self._waiting[0]
+            # The draft's token probabilities do not fit the edited text.
+            nulled = dict.fromkeys(choice.keys() & {"logprobs"})
+            yield self._chunk(chunk, {"delta": self._speak({"content": text}), **nulled, "finish_reason": None})
 
     def _speak(self, delta: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the delta, with the role if it is the choice's first and has none."""

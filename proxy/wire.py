@@ -72,7 +72,7 @@ class ChatRequest:
     def wants_json(self) -> bool:
         """Whether the answer is to be JSON."""
         wanted = self.members.get("response_format")
-        return isinstance(wanted, dict) and wanted.get("type") in _JSON_FORMATS
+        return isinstance(wanted, dict) and _text(wanted.get("type")) in _JSON_FORMATS
 
     @cached_property
     def user_texts(self) -> tuple[str, ...]:
@@ -96,7 +96,7 @@ class ChatRequest:
     def _turns(self, roles: frozenset[str] | set[str]) -> Iterator[dict[str, Any]]:
         messages = self.members.get("messages")
         for message in messages if isinstance(messages, list) else ():
-            if isinstance(message, dict) and message.get("role") in roles:
+            if isinstance(message, dict) and _text(message.get("role")) in roles:
                 yield message
 
 

@@ -17,6 +17,7 @@ from fakes import FakeNli, Script, ScriptedUpstream, compare_words, serve
 from proxy.app import build_app
 from proxy.settings import Settings
 
+
 @pytest.fixture(scope="session")
 def far_side() -> Iterator[ScriptedUpstream]:
     """The upstream of all clients."""
@@ -66,7 +67,9 @@ def play_client(
 
 
 @pytest.fixture(scope="session")
-def client_of(play_client: Callable[[str], Client], request: pytest.FixtureRequest) -> Iterator[Callable[[str], Client]]:
+def client_of(
+    play_client: Callable[[str], Client], request: pytest.FixtureRequest
+) -> Iterator[Callable[[str], Client]]:
     """Give an environment's client after its run; all that the session's tests name run ahead, two at a time."""
     with ThreadPoolExecutor(max_workers=2) as pool:
         start = cache(lambda environment: pool.submit(play_client, environment))

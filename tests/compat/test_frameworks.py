@@ -115,7 +115,7 @@ def test_langchain_shows_the_verdict_in_the_headers(client_of: ClientOf) -> None
 
 
 def test_litellm_shows_the_verdict_in_the_headers(client_of: ClientOf) -> None:
-    """litellm keeps the reply's headers beside it, under a prefix of its own."""
+    """The reply's headers stand beside it, under a prefix of litellm's own."""
     outcome = client_of("litellm").outcome("plain")
     assert outcome["headers"]["llm_provider-x-verify-status"] == "corrected"
 

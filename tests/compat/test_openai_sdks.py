@@ -10,9 +10,9 @@ import pytest
 
 from compat.clients.outcomes import KEY, ORGANIZATION, PROJECT, QUESTION
 from compat.players import LIMIT_S, Client
-from compat.stories import EMBEDDING, FIRST_CALL, JSON_TEXT, RETRY_AFTER_S, SECOND_CALL
-from compat.transcript import body_of, outcome_of, report_of, take_report, text_of
-from fakes import F, ScriptedUpstream, T, completion
+from compat.stories import EMBEDDING, FIRST_CALL, JSON_TEXT, RETRY_AFTER_S, SECOND_CALL, STORIES
+from compat.transcript import body_of, events_of, outcome_of, report_of, take_report, text_of
+from fakes import F, ScriptedUpstream, Step, T, completion
 
 ClientOf = Callable[[str], Client]
 
@@ -157,6 +157,15 @@ def test_only_nodes_stream_helper_keeps_the_report(sdk: Client) -> None:
     outcome = sdk.outcome("stream_helper")
     kept = outcome["final"].get("verification")
     assert kept == (report_of(outcome["chunks"]) if sdk.name == "node" else None)
+
+
+@pytest.mark.parametrize("scene", ["stream_parse", "stream_tools"])
+def test_an_unedited_stream_is_the_upstreams(sdk: Client, scene: str) -> None:
+    """Where nothing is edited the SDK gets the upstream's very chunks, and the report."""
+    chunks = sdk.outcome(scene)["chunks"]
+    draft = STORIES[scene].draft
+    assert isinstance(draft, Step)
+    assert [{name: chunk[name] for name in chunk if name != "verification"} for chunk in chunks] == events_of(draft)
 
 
 def test_a_draft_can_be_read_live(sdk: Client) -> None:

@@ -16,6 +16,12 @@ def body_of(step: Step) -> JsonObject:
     return cast("JsonObject", json.loads(step.content))
 
 
+def events_of(step: Step) -> list[JsonObject]:
+    """Return the chunks that a scripted stream holds."""
+    events = step.content.decode().removesuffix("\n\n").split("\n\n")
+    return [json.loads(event.removeprefix("data: ")) for event in events if event != "data: [DONE]"]
+
+
 def take_report(completion: JsonObject) -> JsonObject:
     """Take the report out of a completion, which is then the upstream's own."""
     return cast("JsonObject", completion.pop("verification"))

@@ -44,7 +44,10 @@ def by_instruction(instructions: Mapping[Task, str]) -> Classify:
     """Return a classifier of chat requests: the task whose instruction starts the first message, else `draft`."""
 
     def classify(request: JsonObject) -> AnyTask:
-        first, *_ = request.get("messages") or [{}]
+        messages = request.get("messages")
+        first = messages[0] if isinstance(messages, list) and messages else None
+        if not isinstance(first, dict):
+            return "draft"
         is_ours = first.get("role") in ("system", "developer") and isinstance(first.get("content"), str)
         starts = (task for task, start in instructions.items() if is_ours and first["content"].startswith(start))
         return next(starts, "draft")

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 from langchain_core.messages import BaseMessage, ToolMessage
-from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from pydantic import BaseModel
 
@@ -22,7 +21,6 @@ class Opening(BaseModel):
     year: int
 
 
-@tool
 def look_up(year: int) -> str:
     """Look a year up."""
     return f"Found {year}."
@@ -90,7 +88,7 @@ def tools(stage: Stage) -> object:
     """Be asked to call two tools, send what they say, and get an answer."""
     chat = connect(stage, "tools").bind_tools([look_up])
     asked = chat.invoke(QUESTION)
-    results = [ToolMessage(look_up.invoke(call["args"]), tool_call_id=call["id"]) for call in asked.tool_calls]
+    results = [ToolMessage(look_up(**call["args"]), tool_call_id=call["id"]) for call in asked.tool_calls]
     answered = chat.invoke([("user", QUESTION), asked, *results])
     return {"calls": [(call["id"], call["name"], call["args"]) for call in asked.tool_calls], **dump(answered)}
 

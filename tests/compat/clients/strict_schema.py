@@ -6,16 +6,15 @@ The schema is that of the official SDK's own types, which are generated from Ope
 
 from __future__ import annotations
 
+import json
 from typing import Any, Final
 
 from jsonschema import Draft202012Validator
-from openai import OpenAI
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from pydantic import BaseModel
 
-from compat.clients.outcomes import KEY, QUESTION, Scene, Stage, report_outcomes
-
-ASK: Final = [{"role": "user", "content": QUESTION}]
+from compat.clients.openai_python.session import ASK, connect
+from compat.clients.outcomes import Scene, Stage, report_outcomes
 
 
 def close(schema: Any) -> Any:  # noqa: ANN401 - JSON
@@ -44,16 +43,17 @@ def object_to(validator: Draft202012Validator, value: object) -> list[tuple[str,
 
 def check_whole(stage: Stage, scene: str, **asked: Any) -> object:  # noqa: ANN401 - members of a request
     """Return the objections to a completion."""
-    client = OpenAI(base_url=stage.proxy_url, api_key=KEY)
-    reply = client.chat.completions.with_raw_response.create(model=stage.model(scene), messages=ASK, **asked)
+    create = connect(stage.proxy_url).chat.completions.with_raw_response.create
+    reply = create(model=stage.model(scene), messages=ASK, **asked)
     return object_to(WHOLE, reply.http_response.json())
 
 
 def check_stream(stage: Stage, scene: str, **asked: Any) -> object:  # noqa: ANN401 - members of a request
     """Return the objections to each chunk of a stream."""
-    client = OpenAI(base_url=stage.proxy_url, api_key=KEY)
-    chunks = client.chat.completions.create(model=stage.model(scene), messages=ASK, stream=True, **asked)
-    return [object_to(CHUNK, chunk.model_dump(mode="json", exclude_unset=True)) for chunk in chunks]
+    create = connect(stage.proxy_url).chat.completions.with_raw_response.create
+    reply = create(model=stage.model(scene), messages=ASK, stream=True, **asked)
+    events = [line.removeprefix("data: ") for line in reply.http_response.iter_lines() if line]
+    return [object_to(CHUNK, json.loads(event)) for event in events if event != "[DONE]"]
 
 
 def plain(stage: Stage) -> object:

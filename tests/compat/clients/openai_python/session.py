@@ -13,19 +13,22 @@ from compat.clients.outcomes import KEY, ORGANIZATION, PROJECT, QUESTION
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletionMessageParam
 
-STRICT: Final = {"_strict_response_validation": True}
 ASK: Final[list[ChatCompletionMessageParam]] = [{"role": "user", "content": QUESTION}]
 
 
 @cache
 def connect(url: str) -> OpenAI:
     """Return a client that takes no reply whose known fields have a wrong type; one a proxy, as they start slowly."""
-    return OpenAI(base_url=url, api_key=KEY, organization=ORGANIZATION, project=PROJECT, **STRICT)
+    return OpenAI(
+        base_url=url, api_key=KEY, organization=ORGANIZATION, project=PROJECT, _strict_response_validation=True
+    )
 
 
 def connect_async(url: str) -> AsyncOpenAI:
     """Return the same for asyncio, for one event loop."""
-    return AsyncOpenAI(base_url=url, api_key=KEY, organization=ORGANIZATION, project=PROJECT, **STRICT)
+    return AsyncOpenAI(
+        base_url=url, api_key=KEY, organization=ORGANIZATION, project=PROJECT, _strict_response_validation=True
+    )
 
 
 def dump(model: BaseModel) -> Any:  # noqa: ANN401 - JSON
