@@ -153,9 +153,8 @@ async def ask_in_rounds(targets: Sequence[Target], rounds: int) -> None:
 
 async def ask(target: Target, *, clients: int, requests: int) -> list[float]:
     """Ask `requests` times in all, from so many clients at a time; return each request's time in milliseconds."""
-    async with asyncio.TaskGroup() as group:
-        asking = [group.create_task(_ask_one_by_one(target, requests // clients)) for _ in range(clients)]
-    return [time_ms for task in asking for time_ms in task.result()]
+    asked = await asyncio.gather(*(_ask_one_by_one(target, requests // clients) for _ in range(clients)))
+    return [time_ms for times_ms in asked for time_ms in times_ms]
 
 
 async def _ask_one_by_one(target: Target, requests: int) -> list[float]:
