@@ -15,10 +15,10 @@ FROM python:3.11-slim-bookworm
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends ca-certificates \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --system --no-create-home corrigenda
+    && useradd --system --no-create-home --uid 10001 corrigenda
 COPY --from=build /venv /venv
 ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 CORRIGENDA_LISTEN_HOST=0.0.0.0
-USER corrigenda
+USER 10001
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
     CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8080/readyz', timeout=2)"]

@@ -48,7 +48,8 @@ def print_choice(console: Console, choice: Mapping[str, Any], text: str, referen
     if choice["claims"]:
         console.print("Claims", style="bold")
         console.print(_make_table(choice["claims"]))
-        console.print(Padding(_describe_line(choice["threshold"]), (0, 0, 1, 2), expand=False))
+        console.print(Padding(_describe_line(choice["threshold"]), (0, 0, 0, 2), expand=False))
+        console.print()
     new = [edit["span"] for edit in choice["edits"]]
     _print_block(console, "Answer", _mark(text, new, "bold green"))
     outcome = choice["status"] + (f": {choice['reason']}" if choice["reason"] else "")
@@ -57,11 +58,12 @@ def print_choice(console: Console, choice: Mapping[str, Any], text: str, referen
 
 def _print_block(console: Console, title: str, body: Text) -> None:
     console.print(title, style="bold")
-    console.print(Padding(body, (0, 0, 1, 2), expand=False))
+    console.print(Padding(body, (0, 0, 0, 2), expand=False))
+    console.print()
 
 
 def _mark(text: str, spans: list[list[int]], style: str) -> Text:
-    marked = Text(text)
+    marked = Text(text.rstrip())
     for start, end in spans:
         marked.stylize(style, start, end)
     return marked
