@@ -116,6 +116,8 @@ class StreamedDraft:
             UpstreamIncomplete: the event is an error, or no chunk at all.
         """
         try:
+            # Members are kept undecoded below; a fault anywhere in them has to show here.
+            msgspec.json.decode(data)
             chunk = msgspec.json.decode(data, type=dict[str, Raw])
             choices = msgspec.json.decode(chunk.get("choices", b"[]"), type=list[dict[str, Raw]] | None) or []
         except (msgspec.DecodeError, RecursionError) as error:

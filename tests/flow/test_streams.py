@@ -172,6 +172,8 @@ def _without_finish(*texts: str) -> list[dict[str, Any]]:
         sse(*_without_finish(*PIECES[:2]), done=True),
         sse(*_without_finish(*PIECES[:2]), {"error": {"message": "m", "code": 500}}),
         sse(*_without_finish(*PIECES[:2]), b"data: {broken\n\n"),
+        sse(*_without_finish(*PIECES[:2]), b'data: {"choices": [{"delta": {"c\x9d": "x"}}]}\n\n'),
+        sse(*_without_finish(*PIECES[:2]), b'data: {"choices": [{"delta": {"content": "\\ud83d"}}]}\n\n'),
     ],
 )
 def test_c05_a_cut_stream_is_never_taken_for_an_answer(play: Play, step: Step) -> None:
