@@ -17,9 +17,10 @@ from proxy.server import configure_log, start_server
 from proxy.settings import load_settings
 from proxy.terminal import make_console, print_choice
 
-QUESTIONS: Final = ("What is the capital of Australia?", "What is the capital of New Zealand?")
-"""Questions that the model answers right when it takes no chances, and often wrong when it does."""
-SEEDS: Final = range(1, 16)
+COUNTRIES: Final = ("Australia", "New Zealand", "India", "Nigeria")
+"""Whose capitals the model names right when it takes no chances, and often wrong when it does."""
+INSTRUCTION: Final = "You are a helpful assistant. Answer briefly."
+SEEDS: Final = range(1, 13)
 TEMPERATURE: Final = 0.9
 TOP_P: Final = 0.9
 
@@ -46,14 +47,14 @@ async def run_demo() -> bool:
 
 def list_tries() -> Iterator[tuple[int, str]]:
     """Yield seeds and questions in the order in which they are asked."""
-    return ((seed, question) for seed in SEEDS for question in QUESTIONS)
+    return ((seed, f"What is the capital of {country}?") for seed in SEEDS for country in COUNTRIES)
 
 
 async def ask(client: AsyncOpenAI, console: Console, title: str, question: str, seed: int) -> bool:
     """Ask one question with one seed; print a line, or all there is to see where the answer was corrected."""
     completion = await client.chat.completions.create(
         model=MODEL_NAME,
-        messages=[{"role": "user", "content": question}],
+        messages=[{"role": "system", "content": INSTRUCTION}, {"role": "user", "content": question}],
         temperature=TEMPERATURE,
         top_p=TOP_P,
         seed=seed,

@@ -32,6 +32,7 @@ from proxy.controls import Controls, read_controls
 from proxy.deployment import Deployment
 from proxy.errors import NotJson, UpstreamIncomplete, UpstreamSilent
 from proxy.headers import RawHeaders, reply_headers, request_headers
+from proxy.openapi import ChatCompletionOperation
 from proxy.pipeline import Answer, Draft, verify_completion
 from proxy.streaming import open_stream
 from proxy.upstream import UpstreamReply
@@ -58,7 +59,13 @@ class Incoming:
 def build_routes(deployment: Deployment) -> list[BaseRouteHandler]:
     """Return the handlers of one deployment."""
 
-    @post(CHAT_PATH, status_code=200, operation_id="createChatCompletion", tags=["OpenAI"])
+    @post(
+        CHAT_PATH,
+        status_code=200,
+        operation_id="createChatCompletion",
+        operation_class=ChatCompletionOperation,
+        tags=["OpenAI"],
+    )
     async def create_chat_completion(request: Request[Any, Any, Any]) -> ASGIApp:
         """Answer a chat completion, verified as the `X-Verify-*` headers or the `verify` object of the body say."""
         incoming = admit(request.scope, deployment)

@@ -29,7 +29,7 @@ ORDER = {
     "story": (("leaves", "services", "stages", "machinery"), "work pipeline streaming"),
     "serving": (
         ("leaves", "services", "stages", "machinery", "story"),
-        "terminal deployment routes app embedded server inspection demo __main__",
+        "terminal deployment openapi routes app embedded server inspection demo __main__",
     ),
 }
 
@@ -55,7 +55,7 @@ LIBRARIES = {
     "onnxruntime": "nli.onnx",
     "tokenizers": "nli.onnx",
     "pydantic_settings": "settings",
-    "litestar": "asgi routes app",
+    "litestar": "asgi openapi routes app",
     "uvicorn": "server",
     "xllamacpp": "embedded.__main__",
 }

@@ -84,7 +84,7 @@ def test_c12_our_calls_are_our_own(play: Play) -> None:
         return completion(R)
 
     scene = play(Script(recall=picky))
-    user = {
+    user: dict[str, Any] = {
         "tools": [{"type": "function", "function": {"name": "f"}}],
         "stop": ["."],
         "max_tokens": 5,
