@@ -7,8 +7,8 @@ COPY proxy proxy
 COPY models/embedded models/embedded
 RUN uv export --frozen --no-dev --no-emit-project --output-file requirements.txt \
     && uv venv /venv \
-    && uv pip install --python /venv --no-cache --requirement requirements.txt \
-    && uv pip install --python /venv --no-cache --no-deps .
+    && uv pip install --python /venv --no-cache --compile-bytecode --requirement requirements.txt \
+    && uv pip install --python /venv --no-cache --compile-bytecode --no-deps .
 
 FROM python:3.11-slim-bookworm
 # hadolint ignore=DL3008

@@ -10,7 +10,7 @@ COMPAT_ENVIRONMENTS := $(patsubst $(COMPAT)/%.txt,.compat/%/installed,$(wildcard
 install: .venv/installed
 
 .venv/installed: pyproject.toml uv.lock | $(UV)
-	$(UV) sync --frozen --extra embedded --python $(PYTHON)
+	$(UV) sync --frozen --extra embedded --compile-bytecode --python $(PYTHON)
 	@touch $@
 
 $(UV):

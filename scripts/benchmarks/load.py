@@ -22,14 +22,14 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from exchange import HOST, Client, Cut, Message
 from faulty_upstream import FAULTS, Plan
-from outcomes import HUNG_UP, Call, Kind, find_foreign_marks, has_own_marks, name_outcome
-from processes import SCRATCH, CannotStart, Footprint, describe_machine, find_free_port, read_footprint, run_process
+from outcomes import HUNG_UP, Call, Kind, find_foreign_marks, lacks_own_marks, name_outcome
+from processes import SCRATCH, CannotStart, describe_machine, find_free_port, read_footprint, run_process
 
 KINDS: Final[Sequence[Kind]] = (
     *("off", "off", "off streamed", "off streamed"),
@@ -43,6 +43,8 @@ LONGEST_REST_S: Final = 1.0
 """Between two calls of a client."""
 ANSWER_LIMIT_S: Final = 120
 SETTLE_LIMIT_S: Final = 60
+IDLE_S: Final = 6.0
+"""Longer than the proxy keeps idle connections to the upstream."""
 MEMORY_LIMIT_MIB: Final = 20.0
 """Most that memory may grow from the second quarter of the run to the last."""
 SETTINGS: Final = {
@@ -53,7 +55,6 @@ SETTINGS: Final = {
 }
 """Such that faults end in seconds, and that some clients are turned away."""
 
-_OK: Final = 200
 _TOLD: Final = 20
 """Problems that are printed; all are counted."""
 
@@ -69,6 +70,11 @@ class Ledger:
     """The proxy's, once a second."""
     problems: list[str] = field(default_factory=list)
 
+    @property
+    def accounted(self) -> int:
+        """How many calls have an outcome."""
+        return sum(count.total() for count in self.outcomes.values())
+
     def enter(self, call: Call, outcome: str, reply: Message | Cut | None, took_s: float) -> None:
         """Take down one call's outcome and whatever is wrong with it."""
         self.outcomes[call.kind][outcome] += 1
@@ -79,7 +85,7 @@ class Ledger:
             return
         if foreign := find_foreign_marks(call, reply):
             self.problems.append(f"foreign marks {sorted(foreign)}: {call}")
-        if isinstance(reply, Message) and reply.status == _OK and "event" not in outcome and not has_own_marks(call, reply):
+        if lacks_own_marks(call, outcome, reply):
             self.problems.append(f"own marks missing, {outcome!r}: {call}")
 
     @property
@@ -165,9 +171,8 @@ async def run_load(proxy: Proxy, clients: int, seconds: int, seed: int) -> tuple
     await asyncio.gather(*(run_client(number, proxy.port, ledger, end, seed) for number in range(clients)))
     watching.cancel()
     after = await settle(proxy, before)
-    accounted = sum(count.total() for count in ledger.outcomes.values())
-    if accounted != ledger.sent:
-        ledger.problems.append(f"{ledger.sent} calls were sent and {accounted} are accounted for")
+    if ledger.accounted != ledger.sent:
+        ledger.problems.append(f"{ledger.sent} calls were sent and {ledger.accounted} are accounted for")
     if after.exceeds(before):
         ledger.problems.append(f"left over: {before} before, {after} after")
     if ledger.memory_growth_mib > MEMORY_LIMIT_MIB:
@@ -190,8 +195,14 @@ async def run_client(client: int, port: int, ledger: Ledger, end: float, seed: i
 def draw_call(client: int, number: int, dice: random.Random) -> Call:
     """Return a client's next call, with a fault at one time of four on either side of the proxy's work."""
     draft, own = (dice.choice(FAULTS[1:]) if dice.random() < FAULT_SHARE else FAULTS[0] for _ in range(2))
-    patience_s = dice.uniform(0, LONGEST_PATIENCE_S) if dice.random() < HANG_UP_SHARE else None
-    return Call(client, number, KINDS[client % len(KINDS)], Plan(draft, own), dice.choice(["summary", "full"]), patience_s)
+    return Call(
+        client=client,
+        number=number,
+        kind=KINDS[client % len(KINDS)],
+        plan=Plan(draft, own),
+        detail=dice.choice(["summary", "full"]),
+        patience_s=dice.uniform(0, LONGEST_PATIENCE_S) if dice.random() < HANG_UP_SHARE else None,
+    )
 
 
 async def make_call(call: Call, connection: Client, ledger: Ledger) -> None:
@@ -234,7 +245,7 @@ async def settle(proxy: Proxy, before: Holding | None) -> Holding:
         async with Client(proxy.port) as connection:
             for kind in ("off", "plain"):
                 await connection.ask(Call(0, 0, kind).write())
-        await asyncio.sleep(6)
+        await asyncio.sleep(IDLE_S)
         holding = proxy.read()
         if before is None or not holding.exceeds(before) or time.monotonic() > limit:
             return holding
@@ -242,10 +253,9 @@ async def settle(proxy: Proxy, before: Holding | None) -> Holding:
 
 def print_outcome(ledger: Ledger, before: Holding, after: Holding) -> None:
     """Print what came of it for people."""
-    print(f"{ledger.sent} calls sent, {sum(count.total() for count in ledger.outcomes.values())} accounted for\n")
-    for kind in dict.fromkeys(KINDS):
-        times_s = sorted(ledger.times_s[kind])
-        print(f"{kind}: {len(times_s)} calls, median {statistics.median(times_s or [0]):.2f} s, longest {max(times_s or [0]):.2f} s")
+    print(f"{ledger.sent} calls sent, {ledger.accounted} accounted for\n")
+    for kind, times_s in ledger.times_s.items():
+        print(f"{kind}: {len(times_s)} calls, median {statistics.median(times_s):.2f} s, longest {max(times_s):.2f} s")
         for outcome, count in ledger.outcomes[kind].most_common():
             print(f"  {count:6}  {outcome}")
     memory = ledger.memory_mib
@@ -259,7 +269,19 @@ def print_outcome(ledger: Ledger, before: Holding, after: Holding) -> None:
 
 def describe(ledger: Ledger, before: Holding, after: Holding) -> dict[str, Any]:
     """Return the same as data."""
-    return {}
+    return {
+        "sent": ledger.sent,
+        "accounted": ledger.accounted,
+        "outcomes": ledger.outcomes,
+        "memory_mib": {
+            "first": ledger.memory_mib[0],
+            "most": max(ledger.memory_mib),
+            "growth": ledger.memory_growth_mib,
+        },
+        "before": asdict(before),
+        "after": asdict(after),
+        "problems": ledger.problems,
+    }
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ CUT: Final = "cut"
 PASSED_ON: Final = "passed on"
 
 _OK: Final = 200
+_BROKEN_OFF: Final = "error event"
 _TOO_MANY: Final = "429 too_many_requests"
 _OVERLOAD: Final = frozenset({"unavailable: deadline", "unavailable: busy"})
 _JUDGED: Final = frozenset(
@@ -87,7 +88,7 @@ class Call:
         if fault in _REFUSED:
             may.add(_REFUSED[fault])
         elif fault in _BROKEN:
-            at_stream = CUT if self.kind in OFF else "event upstream_incomplete"
+            at_stream = CUT if self.kind in OFF else f"{_BROKEN_OFF} upstream_incomplete"
             may.add(_BROKEN[fault].get(self.kind, at_stream))
         elif self.kind in OFF:
             may.add(PASSED_ON)
@@ -115,9 +116,10 @@ def find_foreign_marks(call: Call, reply: Message | Cut) -> set[str]:
     return found - set(call.marks)
 
 
-def has_own_marks(call: Call, reply: Message) -> bool:
-    """Return whether the reply holds what the upstream said to this call."""
-    return all(mark.encode() in reply.body for mark in call.marks)
+def lacks_own_marks(call: Call, outcome: str, reply: Message | Cut) -> bool:
+    """Return whether an answer that was not broken off lacks what the upstream said to this call."""
+    whole = isinstance(reply, Message) and reply.status == _OK and not outcome.startswith(_BROKEN_OFF)
+    return whole and not all(mark.encode() in reply.body for mark in call.marks)
 
 
 def _passed_on(call: Call) -> bytes:
@@ -132,7 +134,7 @@ def _name_events(body: bytes) -> str:
     if not events:
         return "empty stream"
     if events[-1] != b"[DONE]":
-        return f"event {_read_code(events[-1])}"
+        return f"{_BROKEN_OFF} {_read_code(events[-1])}"
     chunks = [json.loads(event) for event in events[:-1]]
     return next((_name_report(chunk) for chunk in chunks if "verification" in chunk), "stream without report")
 

@@ -20,7 +20,7 @@ from fakes.script import F, R
 
 Play = Callable[[Script], Scene]
 
-EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "30"))
 fuzz = settings(
     max_examples=EXAMPLES,
     deadline=None,
