@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
+import uvloop
 
 from proxy import __version__
 from proxy.errors import CorrigendaError
@@ -97,7 +98,8 @@ def _load(config: Path | None, **options: object) -> Settings:
 def _run(command: Coroutine[Any, Any, bool | None]) -> None:
     """Run a command to its end; False means that it did what it could and the outcome is no success."""
     try:
-        succeeded = asyncio.run(command)
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            succeeded = runner.run(command)
     except CorrigendaError as error:
         _fail(error)
     except KeyboardInterrupt:
