@@ -84,11 +84,6 @@ class SentenceBuilder:
         self._count = 0
 
     @property
-    def has_pending(self) -> bool:
-        """Whether a sentence has begun and not ended."""
-        return self._pending is not None
-
-    @property
     def in_display(self) -> bool:
         """Whether a displayed formula is open."""
         return self._pending is not None and self._pending.marks.in_display
