@@ -5,6 +5,7 @@ They stand apart because the product is tested against what it sends and receive
 """
 
 from fakes.call import AnyTask, Call
+from fakes.forwarder import Forwarder
 from fakes.gate import Gate
 from fakes.llm import Ask, FakeLlm
 from fakes.nli import FakeNli, compare_words, contradicts, entails, neutral, probabilities, signed
@@ -33,6 +34,7 @@ __all__ = [
     "F",
     "FakeLlm",
     "FakeNli",
+    "Forwarder",
     "Gate",
     "R",
     "Script",

@@ -7,6 +7,7 @@ recorded `Call`s. It runs on an event loop in a thread of its own, so it serves 
 from __future__ import annotations
 
 import asyncio
+import ssl
 import threading
 import time
 from collections import Counter
@@ -59,9 +60,12 @@ class ScriptedUpstream:
     """The fake upstream; a context manager, listening inside it."""
 
     url: str
-    """`http://127.0.0.1:PORT`, without a path."""
+    """`http://127.0.0.1:PORT`, without a path; `https` where it speaks TLS."""
 
-    def __init__(self, script: Script | None = None, *, classify: Classify | None = None) -> None:
+    def __init__(
+        self, script: Script | None = None, *, classify: Classify | None = None, tls: ssl.SSLContext | None = None
+    ) -> None:
+        self._tls = tls
         self._scripts: dict[str | None, Script] = {None: script or Script()}
         self._classify = classify or by_instruction(INSTRUCTIONS)
         self._turns: Counter[tuple[str | None, AnyTask]] = Counter()
@@ -76,7 +80,8 @@ class ScriptedUpstream:
             portal = stack.enter_context(start_blocking_portal(name="scripted-upstream"))
             server = portal.call(self._listen)
             stack.callback(portal.call, self._shut_down, server)
-            self.url = "http://{}:{}".format(*server.sockets[0].getsockname())
+            scheme = "http" if self._tls is None else "https"
+            self.url = "{}://{}:{}".format(scheme, *server.sockets[0].getsockname())
             self._running = stack.pop_all()
         return self
 
@@ -128,13 +133,16 @@ class ScriptedUpstream:
                 raise AssertionError(f"not so within {timeout_s} s; calls so far: {self.tasks()}")
 
     async def _listen(self) -> asyncio.Server:
-        return await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        return await asyncio.start_server(self._accept, "127.0.0.1", 0, ssl=self._tls)
 
     async def _shut_down(self, server: asyncio.Server) -> None:
         server.close()
+        for _ in range(3):
+            await asyncio.sleep(0)  # whoever was just let in begins, and can be told to go
         for conversation in self._conversations:
             conversation.cancel()
         await asyncio.gather(*self._conversations, return_exceptions=True)
+        await asyncio.sleep(0)  # the loop closes the sockets
         await server.wait_closed()
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import socket
-from collections.abc import AsyncIterator, Iterator
+import struct
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
 
 import pytest
 from structlog.testing import capture_logs
 
-from fakes import CLOSE, HANG, Script, ScriptedUpstream, Step, completion, error, raw, sse, talk
+from fakes import CLOSE, HANG, Gate, Script, ScriptedUpstream, Step, completion, error, raw, sse, talk
 from proxy.errors import BadPath, HttpError, UpstreamIncomplete, UpstreamSilent, UpstreamUnreachable
 from proxy.headers import RawHeaders
 from proxy.upstream import Upstream, UpstreamUrl, read_upstream_url
@@ -17,6 +20,7 @@ from proxy.upstream import Upstream, UpstreamUrl, read_upstream_url
 CHAT = "/chat/completions"
 SECRET = "sk-secret"
 BODY = b'{"model": "gpt-test", "messages": []}'
+Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 TEXT = completion("서울 🌉 naïve").content
 
 
@@ -38,6 +42,7 @@ class TestUrl:
             ("https://h/d/?api-version=2", "https://h/d/chat/completions?api-version=2"),
             ("https://h?key=1", "https://h/v1/chat/completions?key=1"),
             ("http://[::1]:1/v1", "http://[::1]:1/v1/chat/completions"),
+            ("http://h/über%20all?a=ü", "http://h/%C3%BCber%20all/chat/completions?a=%C3%BC"),
         ],
     )
     def test_base(self, url: str, address: str) -> None:
@@ -74,6 +79,12 @@ class TestUrl:
         url = UpstreamUrl("http://h/v1", "")
         assert url.mask("/models", query) == f"http://h/v1/models{masked}"
         assert SECRET not in UpstreamUrl("http://h/v1", query).mask("/models", query)
+
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> tuple[str, dict[str, bool]]:
+    """Run on the event loop that the product is served on."""
+    return "asyncio", {"use_uvloop": True}
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +150,27 @@ class TestRequest:
         host = far.url.removeprefix("http://")
         assert list(call.headers) == [("Host", host), *given, ("Content-Length", str(len(BODY)))]
 
+    @pytest.mark.parametrize("value", [b"\xe9", "é".encode(), b"\xff\xfe", b"a\tb", b"", b"x" * 60_000])
+    async def test_header_bytes(self, value: bytes, far: ScriptedUpstream, near: Upstream) -> None:
+        """A header's bytes arrive as they are, whatever text they are."""
+        await ask(near, [(b"X-A", value)])
+        assert far.calls[-1].header("x-a") == [value.decode("latin-1")]
+
+    @pytest.mark.parametrize("value", [b"a\r\nX-B: 1", b"a\nb", b"a\rb", b"a\0"])
+    async def test_header_that_would_be_two(self, value: bytes, far: ScriptedUpstream, near: Upstream) -> None:
+        """A header that would end its line is not sent, nor shown."""
+        before = len(far.calls)
+        with pytest.raises(UpstreamUnreachable, match="line break") as caught:
+            await ask(near, [(b"Authorization", SECRET.encode() + value)])
+        assert SECRET not in str(caught.value)
+        assert len(far.calls) == before
+
+    async def test_nobody_is_waited_for(self, far: ScriptedUpstream, near: Upstream) -> None:
+        """A client's `Expect` is passed on; whether the upstream asks for the body or not, it gets it."""
+        await ask(near, [(b"Expect", b"100-continue")])
+        call = far.calls[-1]
+        assert (call.header("expect"), call.body) == (["100-continue"], BODY)
+
     @pytest.mark.parametrize("path", ["/models/a%20b%C3%A9", "/files/a'b(c)!$&,;=:@~", "/x/", "/models/ft:a", ""])
     async def test_path_is_kept(self, path: str, far: ScriptedUpstream, near: Upstream) -> None:
         """A path is neither decoded nor encoded anew."""
@@ -146,7 +178,7 @@ class TestRequest:
             pass
         assert far.calls[-1].target == f"/v1{path}"
 
-    @pytest.mark.parametrize("method", ["GET", "DELETE", "OPTIONS", "HEAD"])
+    @pytest.mark.parametrize("method", ["GET", "DELETE", "OPTIONS", "HEAD", "POST", "PUT", "PATCH"])
     async def test_request_without_body(self, method: str, far: ScriptedUpstream, near: Upstream) -> None:
         """A request without a body has none, and no framing for one."""
         async with near.send(method, "/files/f", "", [], None) as reply:
@@ -165,6 +197,25 @@ class TestRequest:
             pass
         call = far.calls[-1]
         assert (call.body, call.header("content-length"), call.header("transfer-encoding")) == (b"abc", ["3"], [])
+
+    async def test_empty_body(self, far: ScriptedUpstream, near: Upstream) -> None:
+        """An empty body is not the same as none: it has a length."""
+        async with near.send("POST", CHAT, "", [], b""):
+            pass
+        assert (far.calls[-1].body, far.calls[-1].header("content-length")) == (b"", ["0"])
+
+    async def test_body_that_fails(self, far: ScriptedUpstream, near: Upstream) -> None:
+        """Where the client's body breaks off, that is what is told, and the upstream is hung up on."""
+
+        async def break_off() -> AsyncIterator[bytes]:
+            yield b"a"
+            raise LookupError
+
+        before = len(far.calls)
+        with pytest.raises(LookupError):
+            async with near.send("POST", "/files", "", [], break_off()):
+                pass
+        assert len(far.calls) == before
 
     async def test_no_cookie_jar(self, far: ScriptedUpstream, near: Upstream) -> None:
         """What the upstream sets for one client reaches no other; each call has its own key only."""
@@ -258,6 +309,198 @@ class TestReply:
         assert [(entry["log_level"], entry["url"]) for entry in logs] == [("warning", address)]
 
 
+@asynccontextmanager
+async def answering(talk: Talk, *, timeout_s: float = 5) -> AsyncIterator[Upstream]:
+    """Return a client of a server that does on each connection what no server should."""
+    talking: list[asyncio.Task[None]] = []
+
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        talking.append(task)
+        try:
+            await reader.readuntil(b"\r\n\r\n")
+            await talk(reader, writer)
+        except asyncio.CancelledError:
+            pass  # The test is over.
+        finally:
+            writer.transport.abort()
+
+    async with await asyncio.start_server(accept, "127.0.0.1", 0) as server:
+        client = Upstream(
+            read_upstream_url("http://{}:{}".format(*server.sockets[0].getsockname())), timeout_s=timeout_s
+        )
+        yield client
+        await client.close()
+        for task in talking:
+            task.cancel()
+        await asyncio.gather(*talking)
+
+
+def make_body(size: int | None) -> bytes | AsyncIterator[bytes]:
+    """Return a body of so many bytes, or one without an end."""
+
+    async def go_on() -> AsyncIterator[bytes]:
+        while True:
+            yield b"x" * 65_536
+
+    return go_on() if size is None else b"x" * size
+
+
+@pytest.mark.anyio
+@pytest.mark.usefixtures("play")
+class TestConnection:
+    """What the wire may bring besides one good reply."""
+
+    @pytest.mark.parametrize("end", ["\r\n", "\n"])
+    async def test_head_bytes(self, end: str, far: ScriptedUpstream, near: Upstream) -> None:
+        """A reply's header lines come as they were sent, whatever text they are; only blanks around them go."""
+        lines = ["HTTP/1.1 299", "X-A: \xe9\xff", "x-a:  2 \t", "X-B: a\tb", "X-C:", "Connection: close", "", "ok"]
+        answer(far, raw(end.join(lines).encode("latin-1")))
+        async with near.send("POST", CHAT, "", [], BODY) as reply:
+            assert (reply.status, await reply.read()) == (299, b"ok")
+        pairs = [(b"X-A", b"\xe9\xff"), (b"x-a", b"2"), (b"X-B", b"a\tb"), (b"X-C", b""), (b"Connection", b"close")]
+        assert reply.headers == pairs
+
+    async def test_large_head(self, far: ScriptedUpstream, near: Upstream) -> None:
+        """Long lines and many of them are no fault."""
+        lines = (("x-long", "a" * 100_000), *((f"x-{number}", "a") for number in range(1000)))
+        answer(far, completion("a").with_headers(*lines))
+        async with near.send("POST", CHAT, "", [], BODY) as reply:
+            assert len(reply.headers) == len(lines) + 2
+            assert await reply.read() == completion("a").content
+
+    @pytest.mark.parametrize(
+        "head",
+        [
+            b"HTTP/1.1 200 OK\r\nx-a: " + b"a" * 300_000,
+            b"HTTP/1.1 100 Continue\r\n\r\n" * 20_000,
+            b"HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab",
+            b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\nx-a: \0\r\n\r\na",
+            b"HTTP/2 200\r\n\r\n",
+        ],
+    )
+    async def test_no_reply(self, head: bytes, far: ScriptedUpstream, near: Upstream) -> None:
+        """What is no end of a head, or could be read in two ways, is no reply."""
+        answer(far, raw(head, HANG))
+        with pytest.raises(UpstreamUnreachable, match="ProtocolError"):
+            await ask(near)
+
+    async def test_interim_replies(self, far: ScriptedUpstream, near: Upstream) -> None:
+        """Interim replies are not the reply, and leave nothing in it (RFC 9110, section 15.2)."""
+        interim = b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"
+        answer(far, raw(*interim, b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nok"))
+        async with near.send("POST", CHAT, "", [], BODY) as reply:
+            assert (reply.status, reply.headers) == (200, [(b"connection", b"close")])
+            assert await reply.read() == b"ok"
+
+    @pytest.mark.parametrize(
+        ("method", "step"),
+        [
+            ("HEAD", Step(body=(b"x",))),
+            ("POST", Step(status=204)),
+            ("POST", Step(status=304, headers=(("content-length", "9"),))),
+            ("POST", Step()),
+            ("POST", completion("a")),
+            ("POST", completion("a").chunked()),
+            ("POST", completion("a" * 3_000_000)),
+        ],
+    )
+    async def test_connection_is_kept(self, method: str, step: Step, far: ScriptedUpstream) -> None:
+        """After a whole reply, of whatever kind, the next request goes out on the same connection."""
+        far.play(Script(draft=step, other=step))
+        client = Upstream(read_upstream_url(far.url), timeout_s=5)
+        kept = set()
+        for _ in range(3):
+            async with client.send(method, CHAT, "", [], None if method == "HEAD" else BODY) as reply:
+                assert await reply.read() == (step.content if method == "POST" else b"")
+            kept |= set(client._pool._idle)
+        assert len(kept) == 1
+        await client.close()
+
+    async def test_reply_left_unread(self, far: ScriptedUpstream, near: Upstream) -> None:
+        """Who leaves a reply unread, large or small, does not hand it to the next."""
+        for content in ("a", "a" * 1_000_000):
+            answer(far, completion(content))
+            async with near.send("POST", CHAT, "", [], BODY) as reply:
+                assert reply.is_success
+            answer(far, completion("b"))
+            assert await ask(near) == completion("b").content
+
+    @pytest.mark.parametrize("late", [False, True])
+    async def test_reply_that_nobody_asked_for(self, late: bool, far: ScriptedUpstream, near: Upstream) -> None:
+        """A second reply to one request, at once or while the connection is idle, is no answer to the next."""
+        first = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
+        second = b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nothers"
+        gate = Gate()
+        answer(far, raw(first, gate, second, HANG) if late else raw(first + second, HANG))
+        assert await ask(near) == b"ok"
+        answered = far.calls[-1]
+        gate.open()
+        await asyncio.to_thread(far.wait_for, lambda: answered.peer_closed)
+        answer(far, completion("mine"))
+        assert await ask(near) == completion("mine").content
+
+    @pytest.mark.parametrize("size", [5_000_000, None])
+    async def test_early_refusal(self, size: int | None) -> None:
+        """An upstream that answers before it has read the body is heard, and the rest is not sent."""
+
+        async def refuse(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(b"HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\nno")
+            await asyncio.Future()
+
+        async with answering(refuse) as client, client.send("POST", "/files", "", [], make_body(size)) as reply:
+            assert (reply.status, await reply.read()) == (413, b"no")
+
+    @pytest.mark.parametrize("size", [5_000_000, None])
+    async def test_upstream_that_reads_nothing(self, size: int | None) -> None:
+        """An upstream that takes no more of the body is silent."""
+
+        async def ignore(_: asyncio.StreamReader, __: asyncio.StreamWriter) -> None:
+            await asyncio.Future()
+
+        async with answering(ignore, timeout_s=0.1) as client:
+            with pytest.raises(UpstreamSilent):
+                async with client.send("POST", "/files", "", [], make_body(size)):
+                    pass
+
+    @pytest.mark.parametrize("size", [5_000_000, None])
+    async def test_upstream_that_closes_on_the_body(self, size: int | None) -> None:
+        """An upstream that closes within the body, without an answer, is unreachable."""
+
+        async def close(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.transport.abort()
+
+        async with answering(close) as client:
+            with pytest.raises(UpstreamUnreachable, match=r"\((ConnectionResetError|BrokenPipeError)\)"):
+                async with client.send("POST", "/files", "", [], make_body(size)):
+                    pass
+
+    @pytest.mark.parametrize("head", [b"transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n", b"\r\nhello"])
+    @pytest.mark.parametrize("fault", ["nonsense", "reset"])
+    async def test_fault_within_the_body(self, head: bytes, fault: str) -> None:
+        """What came before a broken chunk or a reset is passed on; the reply is then not taken for whole."""
+
+        async def spoil(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(b"HTTP/1.1 200 OK\r\n" + head)
+            await proceed.wait()
+            if fault == "nonsense":
+                writer.write(b"zz\r\n")
+            linger = struct.pack("ii", 1, 0)  # close with a reset
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            writer.transport.abort()
+
+        proceed = asyncio.Event()
+        async with answering(spoil) as client, client.send("POST", CHAT, "", [], BODY) as reply:
+            pieces = reply.stream()
+            assert await anext(pieces) == b"hello"
+            proceed.set()
+            with pytest.raises(UpstreamIncomplete):
+                [piece async for piece in pieces]
+
+
 @pytest.mark.anyio
 @pytest.mark.usefixtures("play")
 class TestFailure:
@@ -290,7 +533,7 @@ class TestFailure:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
         client = Upstream(read_upstream_url(f"http://127.0.0.1:{port}"), timeout_s=1)
-        with pytest.raises(UpstreamUnreachable, match="ConnectError"):
+        with pytest.raises(UpstreamUnreachable, match="ConnectionRefusedError"):
             await ask(client)
         await client.close()
 
