@@ -8,9 +8,10 @@ from __future__ import annotations
 import msgspec
 import typer
 
-from proxy.app import build_deployment, load_nli
+from proxy.app import build_deployment, join_models, load_models
 from proxy.errors import SelfTestFailed
-from proxy.nli.selftest import run_selftest
+from proxy.nli.onnx import OnnxNli
+from proxy.nli.selftest import SelfTest, run_selftest
 from proxy.pipeline import Draft, verify_completion
 from proxy.server import configure_log, find_upstream
 from proxy.settings import Settings
@@ -57,28 +58,38 @@ async def verify_text(settings: Settings, question: str, answer: str, *, as_json
 
 
 async def check_model(settings: Settings) -> None:
-    """Load the NLI model, test it and print what an operator should know of it.
+    """Load the NLI model, or both of a cascade, test it and print what an operator should know of it.
 
     Raises:
         ModelFolderInvalid, SelfTestFailed: the proxy may not serve with it.
     """
-    nli = load_nli(settings)
+    models = load_models(settings)
     try:
-        test = await run_selftest(nli)
+        tests = [await run_selftest(model) for model in models]
     finally:
-        nli.close()
-    facts = nli.describe()
-    labels = ", ".join(f"{getattr(facts.labels, name)} {name}" for name in ("entailment", "neutral", "contradiction"))
-    rows = {
-        "model": facts.name,
-        "labels": labels,
-        "languages": ", ".join(facts.languages),
-        "limit": f"{facts.max_tokens} tokens a pair",
-        "provider": facts.provider,
-        "threads": str(facts.threads),
-        "CPU": " ".join(facts.cpu_flags) or "unknown",
-        "self-test": f"passed; {test.pair_ms:.1f} ms a pair, the first {test.first_ms:.1f} ms",
-        "line": f"floor {nli.tau_floor}, ceiling {nli.tau_ceiling}",
-    }
-    for name, value in rows.items():
+        for model in models:
+            model.close()
+    rows = [row for model, test in zip(models, tests, strict=True) for row in _describe_model(model, test)]
+    if len(models) > 1:
+        cascade = join_models(models)
+        rows += [("cascade", cascade.name), ("languages", ", ".join(sorted(cascade.languages)))]
+    for name, value in rows:
         typer.echo(f"{name:<10} {value}")
+
+
+def _describe_model(model: OnnxNli, test: SelfTest) -> list[tuple[str, str]]:
+    """Return the rows about one model."""
+    facts = model.describe()
+    labels = ", ".join(f"{getattr(facts.labels, name)} {name}" for name in ("entailment", "neutral", "contradiction"))
+    return [
+        ("model", facts.name),
+        ("labels", labels),
+        ("languages", ", ".join(facts.languages)),
+        ("limit", f"{facts.max_tokens} tokens a pair"),
+        ("provider", facts.provider),
+        ("threads", str(facts.threads)),
+        ("workers", f"{facts.workers} pairs at a time"),
+        ("CPU", " ".join(facts.cpu_flags) or "unknown"),
+        ("self-test", f"passed; {test.pair_ms:.1f} ms a pair, the first {test.first_ms:.1f} ms"),
+        ("line", f"floor {model.tau_floor}, ceiling {model.tau_ceiling}"),
+    ]

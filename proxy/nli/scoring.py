@@ -61,6 +61,10 @@ class Probabilities:
         """Whether the premise contradicts the hypothesis."""
         return self.contradiction >= DECISIVE - TOLERANCE
 
+    def without_entailment(self) -> Probabilities:
+        """Return the same with what stood for entailment as neutral; the contradiction is the model's to say."""
+        return Probabilities(0.0, self.neutral + self.entailment, self.contradiction)
+
 
 @dataclass(frozen=True, slots=True)
 class LabelOrder:

@@ -20,9 +20,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from proxy.nli.onnx import OnnxNli, encode_pair, load_onnx_nli
+from proxy.inspection import check_model
+from proxy.nli.cascade import CascadeNli, is_settled
+from proxy.nli.encoding import PairEncoder
+from proxy.nli.onnx import OnnxNli, load_onnx_nli
 from proxy.nli.scoring import Label, Pair, Probabilities
 from proxy.nli.selftest import run_selftest
+from proxy.settings import Settings
 
 EMBEDDED = Path(__file__).parents[2] / "models" / "embedded"
 
@@ -159,7 +163,7 @@ def test_token_ids(text: str, ids: str) -> None:
 def test_a_pair_is_encoded_as_the_tokenizer_does_it() -> None:
     """Our way of cutting the premise alone changes no id and no segment of a pair that fits."""
     tokenizer = Tokenizer.from_file(str(EMBEDDED / "tokenizer.json"))
-    ours, its = encode_pair(tokenizer, Pair(RIVER, PRIZE), 512), tokenizer.encode(RIVER, PRIZE)
+    ours, its = PairEncoder(tokenizer, 512).encode(Pair(RIVER, PRIZE)), tokenizer.encode(RIVER, PRIZE)
     assert (ours.ids, ours.type_ids, ours.attention_mask) == (its.ids, its.type_ids, its.attention_mask)
 
 
@@ -181,3 +185,23 @@ def test_label_order_is_the_folders(nli: OnnxNli, tmp_path: Path, names: list[st
         getattr(found, {"c": "contradiction", "n": "neutral", "e": "entailment"}[name[0].lower()]) for name in names
     ]
     assert by_index == list(in_order(original))
+
+
+def test_a_cascade_of_one_model_is_that_model(nli: OnnxNli) -> None:
+    """With the same model as small and as large one nothing changes, though a good part of the pairs is read once."""
+    pairs = [Pair(row.premise, row.hypothesis) for row in GOLDEN]
+    alone = score(nli, pairs)
+    assert asyncio.run(CascadeNli(nli, nli).score(pairs)) == alone
+    settled = [row.label for row, found in zip(GOLDEN, alone, strict=True) if is_settled(found)]
+    assert len(settled) >= 6
+    assert "contradiction" not in settled
+
+
+def test_check_tells_of_both_models(capsys: pytest.CaptureFixture[str]) -> None:
+    """`check` tests and describes each model of a cascade, and says what they are together."""
+    asyncio.run(check_model(Settings(nli_cascade=EMBEDDED, nli_threads=1)))
+    rows = [line.split(None, 1) for line in capsys.readouterr().out.splitlines()]
+    names = [name for name, _ in rows]
+    for name in ("model", "labels", "provider", "threads", "workers", "CPU", "self-test"):
+        assert names.count(name) == 2, name
+    assert ["cascade", "embedded+embedded"] in rows

@@ -21,8 +21,9 @@ from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
 
 from proxy.errors import ModelFolderInvalid, NliBusy, NliFailed
+from proxy.nli.encoding import FEEDABLE, PairEncoder, build_feed
 from proxy.nli.folder import ModelConfig, ModelFolder
-from proxy.nli.onnx import FEEDABLE, OnnxNli, build_feed, encode_pair
+from proxy.nli.onnx import OnnxNli
 from proxy.nli.scoring import LabelOrder, Pair
 from proxy.services import Nli
 
@@ -57,8 +58,10 @@ class ScriptedSession:
         inputs: Sequence[str] = FEEDABLE,
         kind: str = "tensor(int64)",
         width: int | str = 3,
+        threads: int = 1,
     ) -> None:
-        """Take the logits by feed, the inputs and their type, and the width of the logits that the graph states."""
+        """Take the logits by feed, the inputs and their type, the width of the logits as stated, and the threads."""
+        self._threads = threads
         self._answer = answer
         self._inputs = [SimpleNamespace(name=name, type=kind) for name in inputs]
         self._outputs = [SimpleNamespace(name="logits", shape=["batch", width]), SimpleNamespace(name="hidden")]
@@ -74,7 +77,7 @@ class ScriptedSession:
         return ["CPUExecutionProvider"]
 
     def get_session_options(self) -> SimpleNamespace:
-        return SimpleNamespace(intra_op_num_threads=2)
+        return SimpleNamespace(intra_op_num_threads=self._threads)
 
     def run(self, output_names: Sequence[str], input_feed: Feed) -> Sequence[NDArray[np.float32]]:
         assert output_names == ["logits"]
@@ -87,7 +90,7 @@ def serving(session: ScriptedSession, *, max_tokens: int = 16, queue_limit: int 
     """Serve a scripted session as a model whose labels are in the order contradiction, entailment, neutral."""
     config = ModelConfig(id2label=LABELS, languages=frozenset({"en", "ko"}))
     folder = ModelFolder(Path("toy"), Path("toy/model.onnx"), config, LabelOrder(1, 2, 0), max_tokens)
-    nli = OnnxNli(folder, session, make_tokenizer(), queue_limit=queue_limit)
+    nli = OnnxNli(folder, session, PairEncoder(make_tokenizer(), max_tokens), queue_limit=queue_limit)
     try:
         yield nli
     finally:
@@ -113,7 +116,7 @@ class Turnstile:
 
 def test_it_is_an_nli() -> None:
     """The model fits the service Protocol, and tells its facts."""
-    with serving(ScriptedSession()) as model:
+    with serving(ScriptedSession(threads=2)) as model:
         nli: Nli = model
         assert (nli.name, nli.languages, nli.max_tokens) == ("toy", frozenset({"en", "ko"}), 16)
         assert (nli.tau_floor, nli.tau_ceiling) == (0.5, 0.9)
@@ -151,13 +154,13 @@ def test_segments_are_zero_where_the_tokenizer_has_none() -> None:
     tokenizer.post_processor = TemplateProcessing(
         pair="[CLS] $A [SEP] $B:0 [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
     )
-    feed = build_feed(encode_pair(tokenizer, PAIR, 16), FEEDABLE)
+    feed = build_feed(PairEncoder(tokenizer, 16).encode(PAIR), FEEDABLE)
     assert feed["token_type_ids"].tolist() == [[0] * 11]
 
 
 def test_only_the_premise_is_cut() -> None:
     """Contract 5: where both do not fit, the premise loses its end and the claim nothing."""
-    encoding = encode_pair(make_tokenizer(), PAIR, 9)
+    encoding = PairEncoder(make_tokenizer(), 9).encode(PAIR)
     assert encoding.tokens == ["[CLS]", "the", "bridge", "opened", "[SEP]", "bridge", "opened", "1931", "[SEP]"]
 
 
@@ -191,7 +194,7 @@ def test_tokens_are_counted_without_marks_and_limits() -> None:
 
 
 async def test_results_keep_the_order_of_pairs() -> None:
-    """Each pair is a run of its own, and results come as the pairs did."""
+    """Each pair is a run of its own, the longest first, and results come as the pairs did."""
     session = ScriptedSession(lambda feed: (0.0, float(feed["input_ids"].size), 0.0))
     pairs = [Pair("the " * words, "bridge") for words in (5, 1, 3)]
     with serving(session) as nli:
@@ -199,7 +202,7 @@ async def test_results_keep_the_order_of_pairs() -> None:
         alone = [(await nli.score([pair]))[0] for pair in pairs]
         assert await nli.score([]) == []
     assert together == alone
-    assert [feed["input_ids"].shape for feed in session.feeds[:3]] == [(1, 9), (1, 5), (1, 7)]
+    assert [feed["input_ids"].shape for feed in session.feeds[:3]] == [(1, 9), (1, 7), (1, 5)]
 
 
 @pytest.mark.parametrize("logits", [[math.nan] * 3, [math.inf, -math.inf, 0.0], [0.0, 1.0]])

@@ -8,6 +8,7 @@ import pytest
 
 from fakes import FakeNli
 from proxy.errors import NliFailed, SelfTestFailed
+from proxy.nli.cascade import CascadeNli
 from proxy.nli.scoring import Probabilities
 from proxy.nli.selftest import SANITY_PAIRS, run_selftest
 
@@ -51,3 +52,15 @@ async def test_a_model_that_cannot_run_does_not_pass() -> None:
     """A failing model fails the self-test, with its reason."""
     with pytest.raises(SelfTestFailed, match="no finite number"):
         await run_selftest(FakeNli(failure=NliFailed("no finite number")))
+
+
+async def test_both_models_of_a_cascade_are_tested() -> None:
+    """Each reads all pairs, those too that the small one settles; one that fails is enough, and is named."""
+    sound = FakeNli(ANSWERS)
+    await run_selftest(CascadeNli(sound, sound))
+    assert len(sound.pairs) == 12
+    wrong = FakeNli(lambda *_: RIGHT["neutral"])
+    wrong.name = "wrong"
+    for models in ((wrong, sound), (sound, wrong)):
+        with pytest.raises(SelfTestFailed, match="model wrong gives entailment"):
+            await run_selftest(CascadeNli(*models))
