@@ -18,7 +18,8 @@ from proxy.claims.markdown import CITATION, plain_text
 from proxy.claims.segment import split_sentences
 from proxy.matching import Matcher, RequestTexts, is_contradicted
 from proxy.nli.scoring import TOLERANCE
-from proxy.wording import content_words_of, names_of, numbers_of
+from proxy.quantities.comparison import adds_quantities
+from proxy.wording import content_words_of, names_of
 
 _LONGEST_QUOTATION: Final = 2000
 """Characters; a straight mark without partner is no opening one after so many."""
@@ -80,9 +81,9 @@ class Proofreader:
         )
 
     def _brings_in_foreign_words(self, old: str, new: str) -> bool:
-        """Return whether a number or name is new to both the sentence and the reference."""
-        known = " ".join([old, *self.matcher.reference])
-        return not numbers_of(new) <= numbers_of(known) or not names_of(new) <= content_words_of(known)
+        """Return whether a number or name is new to both the sentence and the reference; another form is not new."""
+        known = " ".join([old, *self.matcher.context.read_near(f"{old} {new}"), *self.matcher.reference])
+        return adds_quantities(new, known) or not names_of(new) <= content_words_of(known)
 
     async def _is_borne_out(self, claims: Sequence[Claim], revision: Revision) -> bool:
         """Return whether every new claim is supported, and each contradicted claim replaced by what the reference says.
@@ -162,9 +163,13 @@ def _closing(text: str) -> str:
 
 
 def _split_in_place(text: str, revision: Revision) -> list[Claim]:
-    """Split a text as if it stood in the draft in place of the sentence."""
+    """Split a text as if it stood in the draft in place of the sentence.
+
+    What its pronouns stand for is settled by the claims that it replaces, so that one left in it is no obstacle.
+    """
     there = replace(revision.sentence, text=text, unverifiable=None)
-    return [claim for claim in split_claims([*revision.before, there]) if claim.sentence.index == there.index]
+    claims = [claim for claim in split_claims([*revision.before, there]) if claim.sentence.index == there.index]
+    return [replace(claim, unverifiable=None) if claim.unverifiable == "unresolved" else claim for claim in claims]
 
 
 def _readings(text: str, claims: Sequence[Claim]) -> list[str]:

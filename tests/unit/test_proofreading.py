@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fakes import FakeNli, compare_words, entails
+from fakes import FakeNli, compare_words, contradicts, entails
 from fakes.nli import Score
 from proxy.claims.claim import Claim, Sentence
 from proxy.errors import NliFailed
@@ -19,6 +19,7 @@ from proxy.proofreading import Proofreader, Revision, find_quotations, is_quotat
 OLD = "Verdane Bridge opened in 1931 and is 340 metres long."
 NEW = "Verdane Bridge opened in 1913 and is 340 metres long."
 WRONG = "Verdane Bridge opened in 1931."
+LATE = "Verdane Bridge opened late."
 KEPT = "Verdane Bridge is 340 metres long."
 FACTS = ("Verdane Bridge opened in 1913.", KEPT)
 NOTHING = RequestTexts((), ())
@@ -62,11 +63,13 @@ def like(word: str, other: str) -> Score:
     return compare
 
 
-def but(premise: str, hypothesis: str, result: Probabilities) -> Score:
-    """Return an NLI that says this of one pair, and compares words otherwise."""
+def against(hypothesis: str, unless: str | None = None) -> Score:
+    """Return an NLI by which all premises contradict this, but for one that entails it."""
 
-    def compare(one: str, other: str) -> Probabilities:
-        return result if (one, other) == (premise, hypothesis) else compare_words(one, other)
+    def compare(premise: str, other: str) -> Probabilities:
+        if other != hypothesis:
+            return compare_words(premise, other)
+        return entails() if premise == unless else contradicts()
 
     return compare
 
@@ -74,6 +77,19 @@ def but(premise: str, hypothesis: str, result: Probabilities) -> Score:
 def test_a_right_rewrite_passes() -> None:
     """What the reference says instead is put in, all else is kept."""
     assert World().passes(NEW)
+
+
+@pytest.mark.parametrize("pronoun", ["It", "There it", "That"])
+def test_a_pronoun_that_only_the_model_resolved_is_no_obstacle(pronoun: str) -> None:
+    """Where the claims name what the sentence's pronoun stands for, a rewrite may keep the pronoun."""
+
+    def resolve(premise: str, hypothesis: str) -> Probabilities:
+        return compare_words(*(text.replace(pronoun, "Verdane Bridge") for text in (premise, hypothesis)))
+
+    before = ("Verdane Bridge and Lorne Tower are old.",)
+    world = World(old=f"{pronoun} opened in 1931.", kept=(), before=before, nli=resolve)
+    assert world.passes(f"{pronoun} opened in 1913.")
+    assert not world.passes(f"{pronoun} opened in 1920.")
 
 
 def weaken(p: float) -> Score:
@@ -104,7 +120,10 @@ def weaken(p: float) -> Score:
         ),
         pytest.param(FACTS[0], {}, {"kept": ()}, id="a kept claim dropped"),
         pytest.param(
-            NEW, {"nli": but(NEW, WRONG, entails())}, {"nli": compare_words}, id="still the contradicted claim"
+            NEW,
+            {"contradicted": (LATE,), "nli": against(LATE, unless=NEW)},
+            {"nli": against(LATE)},
+            id="still the contradicted claim",
         ),
         pytest.param(
             NEW,
@@ -216,7 +235,8 @@ def test_pronouns_are_read_in_place() -> None:
 def test_form(old: str, new: str, *, kept: bool) -> None:
     """Marks, citations, addresses, code, quotations and the closing mark stay as they are (C41)."""
     facts = ("Opened: 1913.", "It opened in 1913, see the list, with a=1, a=3, x = 1, x = 3, cost $5 and $6.")
-    free = replace(World(), old=old, contradicted=(), kept=(), nli=lambda *_: entails(), reference=facts)
+    before = ("Verdane Bridge is old.",)
+    free = replace(World(), old=old, contradicted=(), kept=(), before=before, nli=lambda *_: entails(), reference=facts)
     assert free.passes(new) is kept
 
 

@@ -1,0 +1,1 @@
+"""Numbers, dates and measures in texts, and what two texts say about each other's."""
