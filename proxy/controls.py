@@ -14,11 +14,16 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from proxy.errors import BadControl
 
+MOST_CONTEXT_CHARACTERS: Final = 500_000
+"""Characters of all context texts together, some 250 pages: what is searched in well under a second."""
+MOST_CONTEXT_TEXTS: Final = 1000
+
 Mode = Literal["correct", "detect", "off"]
 Rule = Literal["bounded", "paper", "fixed"]
 ClaimsMethod = Literal["llm", "local"]
 StreamMethod = Literal["buffer", "annotate"]
 Detail = Literal["summary", "full"]
+Reference = Literal["recall", "context"]
 
 HEADERS: Final = {
     "x-verify": "mode",
@@ -44,8 +49,19 @@ def _read_mode(value: object) -> object:
     return _MODE_SYNONYMS.get(value, value)
 
 
+def _read_texts(value: object) -> object:
+    """Take a list of texts as JSON has it; blank ones are a caller's mistake and better told."""
+    if not isinstance(value, list | tuple) or not value or not all(isinstance(t, str) and t.strip() for t in value):
+        raise ValueError("send a list of one or more texts, none of them blank")
+    if len(value) > MOST_CONTEXT_TEXTS or sum(map(len, value)) > MOST_CONTEXT_CHARACTERS:
+        raise ValueError(f"send at most {MOST_CONTEXT_TEXTS} texts of {MOST_CONTEXT_CHARACTERS} characters together")
+    return tuple(value)
+
+
 SpokenMode = Annotated[Mode, BeforeValidator(_read_mode)]
 """A mode, or one of its synonyms in any case."""
+Texts = Annotated[tuple[str, ...], BeforeValidator(_read_texts)]
+"""At least one text, none of them blank."""
 
 
 class Controls(BaseModel):
@@ -60,6 +76,10 @@ class Controls(BaseModel):
     stream: StreamMethod = "buffer"
     timeout_ms: int = Field(default=30_000, ge=1, le=600_000)
     detail: Detail = "summary"
+    context: Texts = Field(default=(), repr=False)
+    """Texts to check against; they go before the recall. Only in the body."""
+    reference: Reference = "recall"
+    """`context`: by the context alone, without a recall. Only in the body."""
 
     def for_stream(self) -> Controls:
         """Return the controls of a streamed reply: live delivery cannot take words back, so it never corrects."""
@@ -114,6 +134,8 @@ def _from_body(verify: object) -> dict[str, object]:
     except ValidationError as error:
         name = f"verify.{error.errors()[0]['loc'][0]}"
         raise BadControl(f"{name}: {_say(error)}", param=name) from None
+    if parsed.reference == "context" and not parsed.context:
+        raise BadControl("verify.reference: `context` needs texts in verify.context.", param="verify.reference")
     return {key: getattr(parsed, key) for key in parsed.model_fields_set}
 
 
@@ -122,7 +144,7 @@ def _say(error: ValidationError) -> str:
     first = error.errors(include_input=False, include_url=False)[0]
     if first["type"] == "extra_forbidden":
         return f"unknown key. Known: {', '.join(Controls.model_fields)}."
-    return f"{first['msg']}."
+    return f"{first['msg'].removeprefix('Value error, ')}."
 
 
 def _title(name: str) -> str:

@@ -136,7 +136,7 @@ class Corrector:
     async def _rewrite(self, revision: Revision) -> str | None:
         """Ask the model for the sentence, twice at most; None where it does not give one that passes."""
         claims = [claim.text for claim in revision.contradicted]
-        facts = self._find_facts(claims)
+        facts = await self._find_facts(claims)
         refused = None
         for _ in range(ATTEMPTS):
             # At temperature 0 the same question has the same answer, so that a retry names what was refused.
@@ -158,7 +158,7 @@ class Corrector:
             return None
         claim = revision.contradicted[0].text
         about = names_of(claim) or content_words_of(claim)
-        facts = self._find_facts([claim])
+        facts = await self._find_facts([claim])
         same = [fact for fact in facts if about & (names_of(fact) or content_words_of(fact))]
         results = await self.matcher.probe(claim, same)
         against = [(p.contradiction, fact) for fact, p in zip(same, results, strict=True) if p.contradicts]
@@ -167,10 +167,21 @@ class Corrector:
         fact = max(against, key=lambda found: found[0])[1]
         return fact if await self._proofreader.passes(fact, revision) else None
 
-    def _find_facts(self, claims: Sequence[str]) -> list[str]:
-        """Return the reference sentences nearest to some claims, in the reference's order."""
-        reference = self.matcher.reference
-        return [reference[at] for at in sorted(find_nearest(" ".join(claims), reference, PROMPTED_FACTS))]
+    async def _find_facts(self, claims: Sequence[str]) -> list[str]:
+        """Return the reference sentences nearest to some claims, in the reference's order.
+
+        Where the context contradicts one of them it stands alone: it goes before the recall, which may say otherwise.
+        """
+        about = " ".join(claims)
+        given = _choose_nearest(about, self.matcher.context.read_near(about))
+        for claim in claims if given else ():
+            if any(result.contradicts for result in await self.matcher.probe(claim, given)):
+                return given
+        return _choose_nearest(about, [*given, *self.matcher.reference])
+
+
+def _choose_nearest(about: str, facts: Sequence[str]) -> list[str]:
+    return [facts[at] for at in sorted(find_nearest(about, facts, PROMPTED_FACTS))]
 
 
 def read_sentence(reply: str) -> str:

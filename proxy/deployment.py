@@ -18,9 +18,11 @@ from proxy.controls import Controls
 from proxy.credentials import Gate
 from proxy.errors import SelfTestFailed, TooManyRequests
 from proxy.headers import RawHeaders
+from proxy.language import load_detector
 from proxy.llm import OpenAiModels
 from proxy.matching import RequestTexts, read_request_texts
 from proxy.nli.selftest import run_selftest
+from proxy.retrieval import Retrieval
 from proxy.services import Nli, Task
 from proxy.settings import Settings
 from proxy.stopwatch import Stopwatch
@@ -42,9 +44,9 @@ class Readiness:
     """Set once the self-test has ended, either way."""
 
     async def prove(self) -> None:
-        """Run the self-test, which also warms the model up."""
+        """Run the self-test, which also warms the model up; what else is slow the first time is loaded beside it."""
         try:
-            await run_selftest(self.nli)
+            await asyncio.gather(run_selftest(self.nli), asyncio.to_thread(load_detector))
         except SelfTestFailed as error:
             self.reason = str(error)
             _log.error("self-test failed; nothing is verified", reason=str(error))  # no traceback
@@ -96,6 +98,7 @@ class Deployment:
     readiness: Readiness
     policy: Policy
     in_flight: InFlight
+    retrieval: Retrieval | None = None
 
     def open_work(self, chat: ChatRequest, controls: Controls, credentials: RawHeaders, query: str) -> Work:
         """Gather what the stages of one request share.
@@ -114,9 +117,13 @@ class Deployment:
         }
         llm = self.models.session(models=models, credentials=credentials, query=query, max_calls=settings.max_calls)
         texts = RequestTexts((), ()) if nli is None else read_request_texts(chat, nli)
-        return Work(f"ver_{uuid.uuid4().hex}", chat, controls, self.policy, llm, nli, texts, Stopwatch())
+        return Work(
+            f"ver_{uuid.uuid4().hex}", chat, controls, self.policy, llm, nli, texts, Stopwatch(), self.retrieval
+        )
 
     async def close(self) -> None:
         """Close all connections."""
         await self.upstream.close()
         await self.models.close()
+        if self.retrieval is not None:
+            await self.retrieval.close()

@@ -1,11 +1,13 @@
 """Holding claims against texts: the reference they are scored by, and the request they may have come from.
 
-In: claims, the recalled sentences, the request's texts. Out: a `ClaimScore` a claim, and who in the request supports
-a claim. The one stage that asks the NLI model about claims (contract, section 5); correction asks through it too.
+In: claims, the texts that go first, the recalled sentences, the request's texts. Out: a `ClaimScore` a claim, and who
+in the request supports a claim. The one stage that asks the NLI model about claims (contract, section 5); correction
+asks through it too.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +18,7 @@ from typing import Final, Literal
 from proxy.claims.claim import Claim
 from proxy.claims.markdown import plain_text
 from proxy.claims.segment import split_sentences
+from proxy.context import Context
 from proxy.nli.scoring import (
     TOLERANCE,
     ClaimScore,
@@ -25,14 +28,21 @@ from proxy.nli.scoring import (
     score_claim,
     split_windows,
 )
+from proxy.quantities.comparison import align_quantities, compare_quantities
+from proxy.quantities.quantity import Quantity
+from proxy.quantities.reading import read_quantities
 from proxy.services import Nli
 from proxy.wire import ChatRequest
 from proxy.wording import find_nearest
 
 NEAREST_REQUEST_TEXTS: Final = 8
 """Windows and sentences of the request that a contradicted claim is held against."""
-_REQUEST_WINDOW_SHARE: Final = 0.5
-"""Part of the model's limit that a window of the request may take; the claim needs the rest."""
+_WINDOW_SHARE: Final = 0.5
+"""Part of the model's limit that a window of the request or context may take; the claim needs the rest."""
+_TOKEN_CHARACTERS: Final = 8
+"""More than a token has on average, so that no quantity is missed that the model sees."""
+_CONTEXT_WINDOW_TOKENS: Final = 128
+"""Longest window of a context, some five sentences: small models lose a fact among many others."""
 _QUESTION: Final = re.compile(r"[?？؟][!?？\s\"'”’»)\]]*$")
 
 Support = Literal["given", "user"]
@@ -45,6 +55,13 @@ class ScoredClaim:
 
     claim: Claim
     score: ClaimScore | None
+    by_context: bool = False
+    """Whether the texts that go before the recall gave the score."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing so far decides the claim."""
+        return self.score is not None and self.score.label == "neutral"
 
 
 @dataclass(frozen=True)
@@ -93,32 +110,71 @@ def scores_of(claims: Sequence[ScoredClaim]) -> list[float]:
 
 
 class Matcher:
-    """Asks one NLI model about claims against the recalls of one request."""
+    """Asks one NLI model about claims against what is known for one request."""
 
-    def __init__(self, nli: Nli, recalls: Sequence[Sequence[str]]) -> None:
-        """Hold claims against `recalls`, each the sentences of one; no premise mixes two of them."""
+    def __init__(self, nli: Nli, recalls: Sequence[Sequence[str]], context: Context | None = None) -> None:
+        """Hold claims against `context` first, then `recalls`, each the sentences of one; no premise mixes two."""
         self.nli: Final = nli
         self.recalls: Final = recalls
+        self.context: Final = context or Context()
         self.reference: Final = tuple(chain.from_iterable(recalls))
-        # A reference sentence is counted for every claim; the tokenizer is asked once.
+        """All recalled sentences."""
+        # A reference sentence is counted and read for every claim; once is enough.
         self._count_tokens = lru_cache(maxsize=None)(nli.count_tokens)
+        self._read_quantities = lru_cache(maxsize=None)(self._read)
 
     async def score(self, claims: Sequence[Claim]) -> tuple[ScoredClaim, ...]:
-        """Score each claim against the reference, in order.
+        """Score each claim, in order: by the context, and where that is silent by the recalls.
 
         Raises:
             NliFailed: the model gave no usable result.
         """
-        premises = [self._premises_of(claim) for claim in claims]
-        pairs = [Pair(p, claim.text) for claim, found in zip(claims, premises, strict=True) for p in found or ()]
-        results = iter(await self.nli.score(pairs))
-        return tuple(_pair_up(claim, found, results) for claim, found in zip(claims, premises, strict=True))
+        if not self.context:
+            return await self._score(claims, [self._choose_from_recalls(claim) for claim in claims])
+        # Long texts take a while to be searched, and other requests are not to wait for it.
+        premises = await asyncio.to_thread(lambda: [self._choose_from_context(claim) for claim in claims])
+        first = [replace(scored, by_context=True) for scored in await self._score(claims, premises)]
+        undecided = [scored.claim for scored in first if scored.is_open and self.recalls]
+        recalled = iter(await self._score(undecided, [self._choose_from_recalls(claim) for claim in undecided]))
+        return tuple(next(recalled, scored) if scored.is_open else scored for scored in first)
 
     async def probe(self, hypothesis: str, premises: Sequence[str]) -> list[Probabilities]:
         """Return what each premise says of one hypothesis."""
-        return await self.nli.score([Pair(premise, hypothesis) for premise in premises])
+        return await self._ask([Pair(premise, hypothesis) for premise in premises])
 
-    def _premises_of(self, claim: Claim) -> list[str] | None:
+    async def _ask(self, pairs: Sequence[Pair]) -> list[Probabilities]:
+        """Ask the model, and check numbers, dates and units beside it.
+
+        It is shown each hypothesis with its quantities in the premise's form, since equal ones in two forms are unlike
+        to it. Where they are unequal, the premise does not entail it, whatever the model says.
+        """
+        read = self._read_quantities
+        shown = [replace(pair, hypothesis=align_quantities(pair.hypothesis, pair.premise, read)) for pair in pairs]
+        results = zip(pairs, await self.nli.score(shown), strict=True)
+        return [
+            found.without_entailment() if compare_quantities(pair.premise, pair.hypothesis, read) == "differ" else found
+            for pair, found in results
+        ]
+
+    async def _score(
+        self, claims: Sequence[Claim], premises: Sequence[Sequence[str] | None]
+    ) -> tuple[ScoredClaim, ...]:
+        """Score claims against the premises chosen for each."""
+        pairs = [Pair(p, claim.text) for claim, found in zip(claims, premises, strict=True) for p in found or ()]
+        results = iter(await self._ask(pairs) if pairs else ())
+        return tuple(_pair_up(claim, found, results) for claim, found in zip(claims, premises, strict=True))
+
+    def _read(self, text: str) -> tuple[Quantity, ...]:
+        """Read the quantities of a text about as far as the model reads it."""
+        return read_quantities(text[: self.nli.max_tokens * _TOKEN_CHARACTERS])
+
+    def _choose_from_context(self, claim: Claim) -> list[str] | None:
+        if claim.unverifiable is not None:
+            return None
+        is_too_long = choose_premises(claim.text, (), self._count_tokens, self.nli.max_tokens) is None
+        return None if is_too_long else self.context.find_premises(claim.text)
+
+    def _choose_from_recalls(self, claim: Claim) -> list[str] | None:
         if claim.unverifiable is not None:
             return None
         chosen: dict[str, None] = {}
@@ -130,7 +186,7 @@ class Matcher:
         return list(chosen)
 
 
-def _pair_up(claim: Claim, premises: list[str] | None, results: Iterator[Probabilities]) -> ScoredClaim:
+def _pair_up(claim: Claim, premises: Sequence[str] | None, results: Iterator[Probabilities]) -> ScoredClaim:
     """Take a claim's results, one a premise, from the front of all results."""
     if premises is None:
         return ScoredClaim(replace(claim, unverifiable=claim.unverifiable or "too_long"), None)
@@ -140,8 +196,14 @@ def _pair_up(claim: Claim, premises: list[str] | None, results: Iterator[Probabi
 
 def read_request_texts(request: ChatRequest, nli: Nli) -> RequestTexts:
     """Return the request's texts, to be cut as it suits the model."""
-    window_tokens = int(nli.max_tokens * _REQUEST_WINDOW_SHARE)
+    window_tokens = int(nli.max_tokens * _WINDOW_SHARE)
     return RequestTexts(request.given_texts, request.user_texts, nli.count_tokens, window_tokens)
+
+
+def read_context(texts: Sequence[str], nli: Nli) -> Context:
+    """Return texts that go before the recall, to be cut as it suits the model."""
+    window_tokens = min(_CONTEXT_WINDOW_TOKENS, int(nli.max_tokens * _WINDOW_SHARE))
+    return Context(texts, lru_cache(maxsize=None)(nli.count_tokens), window_tokens)
 
 
 async def find_support(claim: str, texts: RequestTexts, matcher: Matcher, *, floor: float) -> Support | None:

@@ -75,6 +75,7 @@ def _describe_control(control: dict[str, Any]) -> Schema:
         minimum=control.get("minimum"),
         maximum=control.get("maximum"),
         default=control.get("default"),
+        items=_describe_control(control["items"]) if "items" in control else None,
     )
 
 

@@ -20,11 +20,12 @@ from proxy.claims.claim import Claims, Sentence
 from proxy.claims.decompose import ClaimsFailed, decompose
 from proxy.claims.local import split_claims
 from proxy.claims.splitting import Split, Splitter
+from proxy.context import Context
 from proxy.correction import Corrector, hold_back, plan_revisions, settle_edits
 from proxy.errors import NliBusy, NliFailed, VerifierFailed
 from proxy.headers import RawHeaders
 from proxy.language import is_listed
-from proxy.matching import Matcher, find_support, scores_of
+from proxy.matching import Matcher, ScoredClaim, find_support, read_context, scores_of
 from proxy.reassembly import apply_edits, rebuild_completion
 from proxy.recall import Evidence, NotFactual, QuestionUnclear, Recalled, RecallFailed, recall_facts
 from proxy.report import ChoiceResult, write_report
@@ -35,6 +36,7 @@ from proxy.verdict import (
     Verdict,
     draw_threshold,
     excuse,
+    find_doubtful,
     first_flag,
     flag_all,
     is_reference_suspect,
@@ -46,6 +48,8 @@ from proxy.work import Work
 
 HANG_RESERVE_S: Final = 0.25
 """A decomposition that has not answered so long before the deadline has failed, and is reported as that."""
+SEARCH_SHARE: Final = 0.5
+"""Part of the remaining budget that a search may take: the verdicts must still be drawn, with or without it."""
 FAILURES: Final = frozenset({"recall_failed", "claims_failed", "nli_failed", "nli_not_ready", "deadline", "busy"})
 """Reasons that are a failure of ours or of the upstream, not a property of the answer."""
 
@@ -87,6 +91,8 @@ class Case:
     work: Work
     recalling: asyncio.Task[Recalled]
     splitter: Splitter
+    context: Context
+    """The texts that go before the recall."""
     deadline: float
     """Loop time in seconds."""
 
@@ -142,6 +148,8 @@ async def judge_choice(case: Case, nli: Nli) -> Judged | ChoiceResult:
         return ChoiceResult(choice, "skipped", "refusal" if any(map(is_refusal, sentences)) else "no_claims")
 
     recalled = await asyncio.shield(case.recalling)
+    if isinstance(recalled, NotFactual | QuestionUnclear) and case.context:
+        recalled = Evidence(())
     if isinstance(recalled, NotFactual):
         return ChoiceResult(choice, "skipped", "not_factual")
     if isinstance(recalled, RecallFailed):
@@ -152,13 +160,36 @@ async def judge_choice(case: Case, nli: Nli) -> Judged | ChoiceResult:
         return ChoiceResult(choice, "unavailable", "unclear_question")
     if not is_listed(choice.text, nli.languages) or not recalled.is_listed(nli.languages):
         return ChoiceResult(choice, "unavailable", "language")
+    if case.context and not await asyncio.to_thread(case.context.is_listed, nli.languages):
+        return ChoiceResult(choice, "unavailable", "language")
 
     with work.watch.stage("nli"):
-        matcher = Matcher(nli, recalled.recalls)
-        scored = await matcher.score(claims.items)
+        matcher, scored = await score_claims(case, claims, Matcher(nli, recalled.recalls, case.context))
         threshold = draw_threshold(scores_of(scored), work.line)
         verdicts = await excuse_by_request(judge(scored, threshold), work, matcher)
     return Judged(sentences, claims, threshold, verdicts, matcher)
+
+
+async def score_claims(case: Case, claims: Claims, matcher: Matcher) -> tuple[Matcher, tuple[ScoredClaim, ...]]:
+    """Score the claims; those that the recall is not sure to be false are looked up, where the operator runs a search.
+
+    Returns:
+        The matcher that knows what was found too, and the scores.
+    """
+    work = case.work
+    scored = await matcher.score(claims.items)
+    if work.retrieval is None:
+        return matcher, scored
+    doubtful = find_doubtful(scored, draw_threshold(scores_of(scored), work.line))[: work.searches]
+    within_s = (case.deadline - asyncio.get_running_loop().time()) * SEARCH_SHARE
+    queries = [scored[position].claim.text for position in doubtful]
+    passages = await work.retrieval.search(queries, within_s=within_s, request_id=work.id)
+    readable = [passage for passage in passages if is_listed(passage, matcher.nli.languages)]
+    if not readable:
+        return matcher, scored
+    informed = Matcher(matcher.nli, matcher.recalls, matcher.context.joined(readable))
+    again = dict(zip(doubtful, await informed.score([scored[at].claim for at in doubtful]), strict=True))
+    return informed, tuple(again.get(position, one) for position, one in enumerate(scored))
 
 
 async def correct_choice(case: Case, judged: Judged) -> ChoiceResult:
@@ -191,6 +222,7 @@ class Investigation:
         self._work = work
         self._running = AsyncExitStack()
         self._splitters: dict[int, Splitter] = {}
+        self._context = Context() if work.nli is None else read_context(work.controls.context, work.nli)
 
     async def __aenter__(self) -> Self:
         """Start the recall, beside the draft."""
@@ -225,7 +257,8 @@ class Investigation:
             return ChoiceResult(choice, "unavailable", "nli_not_ready")
         splitter = self.listen(position, self._work.nli)
         splitter.close(choice.text, cut=choice.finish_reason == "length")
-        return await verify_choice(Case(choice, self._work, self._recalling, splitter, deadline), self._work.nli)
+        case = Case(choice, self._work, self._recalling, splitter, self._context, deadline)
+        return await verify_choice(case, self._work.nli)
 
     def report(self, results: Sequence[ChoiceResult]) -> dict[str, Any]:
         """Return the `verification` object.
@@ -239,7 +272,7 @@ class Investigation:
         recalled = recalling.result() if recalling.done() else None
         facts = {
             "id": work.id,
-            "models": {"nli": None if work.nli is None else work.nli.name, "recall": work.llm.model_of("recall")},
+            "models": name_models(work),
             "usage": asdict(work.llm.usage),
             "timings_ms": work.watch.read(),
         }
@@ -258,10 +291,18 @@ class Investigation:
         return report
 
 
+def name_models(work: Work) -> dict[str, str | None]:
+    """Return the models that judged; null for what was not asked."""
+    recall = work.llm.model_of("recall") if work.controls.reference == "recall" else None
+    return {"nli": None if work.nli is None else work.nli.name, "recall": recall}
+
+
 async def recall(work: Work) -> Recalled:
-    """Ask for the facts behind the question, unless nothing could be made of them."""
+    """Ask for the facts behind the question, unless nothing could be made of them or the context is to do alone."""
     if work.nli is None or not work.request.user_texts:
         return RecallFailed()
+    if work.controls.reference == "context":
+        return Evidence(())
     instruction, count = work.policy.recall_instruction, work.policy.recalls
     return await recall_facts(work.request.user_texts, work.llm, instruction=instruction, count=count)
 

@@ -28,7 +28,7 @@ _AROUND: Final = " \"'`*_“”‘’«».。!"
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What was recalled: one tuple of sentences for each recall that stated facts, at least one."""
+    """What was recalled: one tuple of sentences for each recall that stated facts; none where none was wanted."""
 
     recalls: tuple[tuple[str, ...], ...]
 

@@ -135,6 +135,15 @@ def _judge_claim(scored: ScoredClaim, threshold: Threshold | None) -> Verdict:
     return Verdict(claim, score, "neutral")
 
 
+def find_doubtful(claims: Sequence[ScoredClaim], threshold: Threshold | None) -> list[int]:
+    """Return the positions of low-confidence contradictions: claims that the recall contradicts inside the line."""
+    return [
+        position
+        for position, scored in enumerate(claims)
+        if not scored.by_context and _stayed_inside(_judge_claim(scored, threshold))
+    ]
+
+
 def excuse(verdicts: Sequence[Verdict], support: Mapping[int, Support | None]) -> tuple[Verdict, ...]:
     """Let off contradicted claims that the request itself supports.
 

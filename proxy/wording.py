@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 # Scripts written without spaces, or whose words take endings that hide them (Hangul): pairs of letters stand in
@@ -35,8 +36,12 @@ def find_nearest(text: str, candidates: Sequence[str], count: int) -> list[int]:
     Nearness is the weight of the words shared. Numbers and long words weigh most, short ones little; a word
     weighs the less, the more of the candidates hold it.
     """
-    wanted = words_of(text)
-    found = [wanted & words_of(candidate) for candidate in candidates]
+    return rank_by_words(words_of(text), [words_of(candidate) for candidate in candidates], count)
+
+
+def rank_by_words(wanted: AbstractSet[str], candidates: Sequence[AbstractSet[str]], count: int) -> list[int]:
+    """Return what `find_nearest` does, for candidates whose words are known: many texts are read once, asked often."""
+    found = [wanted & words for words in candidates]
     spread = Counter(word for words in found for word in words)
     weights = {word: _weigh(word) * math.log1p(len(candidates) / times) for word, times in spread.items()}
     nearness = [math.fsum(weights[word] for word in words) for words in found]

@@ -12,6 +12,7 @@ from proxy.claims.decompose import Budget
 from proxy.controls import Controls
 from proxy.llm import LlmSession
 from proxy.matching import RequestTexts
+from proxy.retrieval import Retrieval
 from proxy.services import Nli
 from proxy.stopwatch import Stopwatch
 from proxy.verdict import Line
@@ -20,6 +21,8 @@ from proxy.wire import ChatRequest
 DECOMPOSITION_SHARE: Final = 0.75
 """Part of a request's calls that decomposition may take."""
 CALLS_A_CHOICE: Final = 8
+SEARCHES: Final = 8
+"""Claims of one request that are looked up; every choice may have one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +53,18 @@ class Work:
     """None while the model is not ready."""
     request_texts: RequestTexts
     watch: Stopwatch
+    retrieval: Retrieval | None = None
+    """None where the operator runs no search."""
 
     @property
     def line(self) -> Line:
         """How each choice's threshold is to be drawn."""
         return Line(self.controls.rule, self.controls.k, self.policy.floor, self.policy.ceiling)
+
+    @property
+    def searches(self) -> int:
+        """How many claims of one choice may be looked up."""
+        return max(1, SEARCHES // self.request.n)
 
     def budget_of(self, position: int) -> Budget:
         """Return a choice's share of the calls and claims (contract, section 10).
