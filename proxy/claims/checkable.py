@@ -8,6 +8,7 @@ both decompositions leave out the same sentences.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Final
 
 from proxy.claims.claim import Sentence
@@ -51,6 +52,9 @@ _COURTESY = _any_of(
     r"|details|information|version|response|steps|points)\b",
     r"^(?:as of )?my (?:knowledge|training|last update)\b|^i was (?:last )?(?:trained|updated)\b",
     r"^(?:i'm|i am) (?:sorry|afraid)\b",
+    r"^(?:i'm|i am) not an? (?:\w+ )?(?:doctor|physician|lawyer|attorney|expert|professional|pharmacist|therapist"
+    r"|advis[eo]r)\b",
+    r"^you(?:'d| should| ought to| may want| might want)\b",
 )
 
 _DOUBT = _any_of(
@@ -60,7 +64,8 @@ _DOUBT = _any_of(
     r"|left|meant|brought|caught|bought|sent|made|come|\w+(?:ed|wn|tten|ken))\b",
     r"\b(?:may|could)(?: well| also)? be (?:the|an?|due|because|related|linked)\b",
     r"\bit (?:seems|appears|is possible|is likely|is unclear|is not clear|is unknown)\b",
-    r"\b(?:i'm|i am|i was) (?:not |un|fairly |pretty |quite |almost )(?:sure|certain)\b",
+    r"\b(?:i'm|i am|i was) (?:not )?(?:\w+ly |un|pretty |quite |almost |so )?(?:sure|certain)\b",
+    r"\b(?:as far as i (?:know|can tell)|to (?:the best of )?my knowledge|if i remember (?:correctly|rightly))\b",
     r"^(?:(?:even |only |what |as )?if|unless|suppose|supposing|assuming|imagine)\b",
     r"^(?:had|were|should) (?:i|it|he|she|we|they|you|the|this|that)\b",
     r"\bwould(?:n't| not)?(?: \w+)? have\b",
@@ -73,16 +78,23 @@ _OPINION = _any_of(
     r"|love|like|prefer|be|help|explain|show|give|provide|try|summari[sz]e|describe|tried|done)\b",
     r"\bin my (?:humble |own |personal )?(?:opinion|view|experience)\b|\bto my mind\b|^personally\b",
     r"\bif you ask me\b",
+    # A judgement of taste, unless it is somebody else's: "He said that the bridge was lovely" is a claim.
+    r"^(?!.*\b(?:said|says|called?|that|considered|found)\b)(?:[\w'-]+ ){1,6}(?:is|are|was|were)"
+    r" (?:so |very |really |truly |absolutely |simply |just )?(?:beautiful|lovely|delicious|tasty|amazing|wonderful"
+    r"|awesome|fantastic|gorgeous|breathtaking|stunning|delightful|charming|magnificent|superb|terrible|awful|horrible"
+    r"|boring|disgusting)[.!]*$",
 )
 
 # Verbs that are forms of the past as well (set, cut, put, read) are left out.
 _ORDER_VERBS: Final = """
-add apply ask bake boil bring build buy call change check choose click close combine compare connect consider contact
-cook copy count create delete describe disconnect download draw drink eat enter explain find fill fold follow get give
-go heat hold imagine insert install join keep learn leave lift listen look make mark measure mix move note open paste
-pay place plug pour preheat prepare press pull push raise remove repeat replace reset rinse run save search select send
-serve shake sign slice start stir stop store switch take tell test tie tighten try turn type unplug update use verify
-visit wait wash watch wear write
+add answer apply ask attach bake boil bring build buy call change check choose chop click close combine compare
+connect consider contact cook cool copy count create delete describe detach disconnect disregard download drag drain
+draw drink eat enter explain fill find fold follow forget get give go grease heat hold ignore imagine increase insert
+install join keep knead label learn leave let lift listen log look loosen make mark measure mix move navigate note
+obey open output paste pay peel place plug pour preheat prepare press pretend pull push raise rate reduce remove
+repeat replace reply reset respond restart return rinse roll rub run save scroll scrub search season select send serve
+shake sign slice spray sprinkle start stir stop store switch take tap tell test tie tighten treat trim try turn type
+unplug unscrew update use verify visit wait warm wash watch wear whisk wrap write
 """
 _ORDER = _any_of(
     r"^(?:(?:first|second|third|next|then|now|finally|lastly|also|afterwards?),? )?"
@@ -93,24 +105,67 @@ _ORDER = _any_of(
     r"^(?:please|let's|let us|do not|don't|be sure|make sure|ensure|remember|avoid|keep in mind|take care|see also"
     r"|see (?=http)|click|refer to|note that you|try to|bear in mind)\b",
     r"^(?:see|visit|check|cf\.?):? *$",
+    r"^(?:reply|respond|answer|output|return) (?:only |just |directly )?with\b",
 )
 
-_NO_CLAIM = (_REFUSAL, _COURTESY, _DOUBT, _OPINION, _ORDER)
+_OTHER_LANGUAGES = _any_of(
+    # German
+    r"^ich (?:finde|glaube|denke|meine|hoffe|vermute|empfehle)\b|\b(?:vielleicht|vermutlich|wahrscheinlich"
+    r"|möglicherweise)\b|\bmeiner meinung nach\b|^(?:wenn|falls) ",
+    # Spanish
+    r"^(?:yo )?(?:creo|pienso|opino|supongo|espero) que\b|\b(?:quizás?|tal vez|probablemente|posiblemente|a lo mejor)\b"
+    r"|\ben mi opinión\b|^si ",
+    # Korean: in my view, perhaps, seems to be, was probably, would have been
+    r"^(?:제|내) 생각에?는?|^저는 .*생각합니다|아마도? |것 같(?:다|습니다|아요)|[을를ㄹ] 것이다[.]?$|었을 것이다|만약 ",
+)
+_NO_CLAIM = (_REFUSAL, _COURTESY, _DOUBT, _OPINION, _ORDER, _OTHER_LANGUAGES)
+_NEVER_STATED = (_REFUSAL, _COURTESY, _ORDER)
+
+_CLAUSE = re.compile(r"(?:, (?:and|but)|;) ")
+_ASIDE = re.compile(r" \([^()]{1,80}\)|, [^,]{1,80},(?= )")
+_MOST_ASIDES: Final = 4
+"""Insertions of one sentence that are looked at."""
+_LONG_ENOUGH = re.compile(r"\w+\W+\w+\W+\w+")
 
 
 def is_checkable(sentence: Sentence) -> bool:
     """Tell whether `sentence` states something; False only where it plainly does not."""
-    text = _read(sentence)
-    said = _ADDRESS.sub("", text)
-    if not any(map(str.isalnum, said)) or _QUESTION.search(text) or _LABEL.search(text):
-        return False
-    return not any(pattern.search(text) for pattern in _NO_CLAIM)
+    return bool(find_stated(plain_text(sentence.text)))
+
+
+def find_stated(text: str) -> str:
+    """Return what a plain sentence states: the whole of it, what comes before a hedge or around one, or nothing.
+
+    A clause before ", but" or ", and", and a sentence around an insertion between commas, are stated whatever the rest
+    supposes. What follows a guess or an opinion may belong to it, and is not taken.
+    """
+    said = _read(text)
+    if _states(said):
+        return text
+    if _states_nothing(said) or any(pattern.search(said) for pattern in _NEVER_STATED):
+        return ""
+    clauses = list(_CLAUSE.finditer(text))
+    parts = [text[: clauses[-1].start()]] if clauses else []
+    asides = islice(_ASIDE.finditer(text), _MOST_ASIDES)
+    parts += [f"{text[: aside.start()]} {text[aside.end() :].lstrip()}" for aside in asides]
+    stated = (part for part in parts if _LONG_ENOUGH.search(part) and _states(_read(part)))
+    return next((f"{part.rstrip(' .')}." for part in stated), "")
+
+
+def _states(said: str) -> bool:
+    return not _states_nothing(said) and not any(pattern.search(said) for pattern in _NO_CLAIM)
+
+
+def _states_nothing(said: str) -> bool:
+    """Tell whether there are no words but an address, a question or a label."""
+    words = _ADDRESS.sub("", said)
+    return not any(map(str.isalnum, words)) or bool(_QUESTION.search(said)) or bool(_LABEL.search(said))
 
 
 def is_refusal(sentence: Sentence) -> bool:
     """Tell whether the assistant declines in `sentence`, or says that it cannot know."""
-    return _REFUSAL.search(_read(sentence)) is not None
+    return _REFUSAL.search(_read(plain_text(sentence.text))) is not None
 
 
-def _read(sentence: Sentence) -> str:
-    return plain_text(sentence.text).replace("’", "'").lstrip(_AROUND)
+def _read(text: str) -> str:
+    return text.replace("’", "'").lstrip(_AROUND)

@@ -32,6 +32,8 @@ class Sentence:
     """Inside a block quote: judged, never edited."""
     unverifiable: Unverifiable | None = None
     """Set where the sentence cannot be judged as it stands, whatever it claims."""
+    states: bool = True
+    """False where it is plainly no claim: it is never split, but says what the next one's pronouns stand for."""
 
 
 @dataclass(frozen=True, slots=True)

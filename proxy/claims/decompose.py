@@ -11,9 +11,11 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Final
 
 from proxy.claims.claim import Claim, Claims, Sentence, join_claims
+from proxy.claims.local import LocalSplitter
 from proxy.claims.replies import ReadReply, read_reply
 from proxy.errors import LlmCallFailed
 from proxy.prompts import claims as prompt
@@ -41,14 +43,20 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class _Pack:
-    """Sentences of one call; those that are unverifiable as they stand are in it, but not asked about."""
+    """Sentences of one call; those that state nothing or are unverifiable are in it, but not asked about."""
 
     before: tuple[Sentence, ...]
     sentences: tuple[Sentence, ...]
 
     @property
     def askable(self) -> list[Sentence]:
-        return [sentence for sentence in self.sentences if sentence.unverifiable is None]
+        return [sentence for sentence in self.sentences if _is_askable(sentence)]
+
+    @property
+    def context(self) -> tuple[Sentence, ...]:
+        """What stands before the first sentence that is asked about: the question that it may answer, too."""
+        silent = takewhile(lambda sentence: not sentence.states, self.sentences)
+        return (*self.before, *silent)
 
 
 async def decompose(sentences: AsyncIterator[Sentence], llm: Llm, budget: Budget) -> Claims | ClaimsFailed:
@@ -73,9 +81,9 @@ async def _fill_packs(sentences: AsyncIterator[Sentence], calls: int) -> AsyncIt
     start = filled = room_taken = 0
     async for sentence in sentences:
         # Without a call to spend, no sentence can be split, and so none can be checked.
-        reason = sentence.unverifiable or (None if calls else "too_many")
+        reason = sentence.unverifiable or (None if calls or not sentence.states else "too_many")
         seen.append(replace(sentence, unverifiable=reason))
-        room_taken += reason is None
+        room_taken += _is_askable(seen[-1])
         if room_taken == sizes[filled]:
             yield _Pack(tuple(seen[:start]), tuple(seen[start:]))
             start, filled, room_taken = len(seen), filled + 1, 0
@@ -85,12 +93,13 @@ async def _fill_packs(sentences: AsyncIterator[Sentence], calls: int) -> AsyncIt
 
 async def _split_pack(pack: _Pack, llm: Llm) -> Claims:
     if not pack.askable:
-        return Claims(tuple(map(_unsplit_claim, pack.sentences)))
-    before = [(sentence.heading, _as_line(sentence)) for sentence in pack.before[-CONTEXT_SENTENCES:]]
+        return Claims(tuple(_unsplit_claim(sentence) for sentence in pack.sentences if sentence.states))
+    before = [(sentence.heading, _as_line(sentence)) for sentence in pack.context[-CONTEXT_SENTENCES:]]
     question = prompt.write_question(before, [(s.heading, _as_line(s)) for s in pack.askable])
     reply = await llm.ask("claims", prompt.INSTRUCTION, question)
     read = read_reply(reply.text)
-    return anchor_claims(replace(read, cut=read.cut or not reply.complete), pack.sentences, pack.before)
+    claims = anchor_claims(replace(read, cut=read.cut or not reply.complete), pack.sentences, pack.before)
+    return replace(claims, items=complete_claims(claims.items, pack.sentences, pack.before))
 
 
 def anchor_claims(reply: ReadReply, sentences: Sequence[Sentence], before: Sequence[Sentence] = ()) -> Claims:
@@ -99,7 +108,7 @@ def anchor_claims(reply: ReadReply, sentences: Sequence[Sentence], before: Seque
     A claim that no sentence can have stated is dropped and counted. A sentence that the reply leaves out, or whose
     claims all had to be dropped, stands as one claim, `unresolved`.
     """
-    askable = [sentence for sentence in sentences if sentence.unverifiable is None]
+    askable = [sentence for sentence in sentences if _is_askable(sentence)]
     known_numbers = numbers_of(" ".join(f"{s.heading or ''} {s.text}" for s in (*before, *sentences)))
     stated: dict[int, dict[str, Claim]] = {sentence.index: {} for sentence in sentences}
     lost: list[int | None] = []
@@ -120,6 +129,24 @@ def anchor_claims(reply: ReadReply, sentences: Sequence[Sentence], before: Seque
             stated[sentence.index][""] = _unsplit_claim(sentence)
     items = tuple(claim for sentence in sentences for claim in stated[sentence.index].values())
     return Claims(items, len(lost), incomplete=reply.cut)
+
+
+def complete_claims(
+    claims: Sequence[Claim], sentences: Sequence[Sentence], before: Sequence[Sentence] = ()
+) -> tuple[Claim, ...]:
+    """Give claims that lack one the subject that the text shows, or say that there is none: `unresolved` (C24)."""
+    reader = LocalSplitter()
+    for sentence in before:
+        reader.split(sentence)
+    completed: list[Claim] = []
+    for sentence in sentences:
+        completed += reader.complete(sentence, [claim for claim in claims if claim.sentence.index == sentence.index])
+        reader.split(sentence)
+    return tuple(completed)
+
+
+def _is_askable(sentence: Sentence) -> bool:
+    return sentence.states and sentence.unverifiable is None
 
 
 def _unsplit_claim(sentence: Sentence) -> Claim:

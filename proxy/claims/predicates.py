@@ -7,6 +7,7 @@ next sentence could mean. It stands apart because splitting and resolving ask th
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proxy.claims import vocabulary as words
@@ -34,8 +35,14 @@ class Predicate:
 
     @property
     def names_kind(self) -> bool:
-        """Whether it says what the subject is: "is a bridge in Perth"."""
-        return self.verb in words.BE and self.following in words.KIND_STARTERS
+        """Whether it says what the subject is: "is a bridge in Perth", "are insects"."""
+        several = self.verb in ("are", "were") and self.following.islower() and self.following.endswith("s")
+        return several or (self.verb in words.BE | words.BECOME and self.following in words.KIND_STARTERS)
+
+    @property
+    def kind(self) -> frozenset[str]:
+        """The words for what the subject is: "the", "largest" and "river" of "is the largest river by volume"."""
+        return frozenset(self.rest[: self._count_kind()]) if self.names_kind else frozenset()
 
     @property
     def verb_length(self) -> int:
@@ -44,37 +51,39 @@ class Predicate:
 
     def tells_thing(self) -> bool | None:
         """Tell from what is said whether it is said of a thing (True) or a person (False); None where it does not."""
-        if self.verb in ("died", "married") or self.following == "born":
+        if self.verb in words.DONE_BY_PEOPLE or self.following == "born":
             return False
         if self.names_kind:
-            kind = [word.lower() for word in self.rest[: self._count_kind()]]
+            kind = [word.lower() for word in self.kind]
             if any(word in words.PEOPLE or _PERSON_NOUN.fullmatch(word) for word in kind):
                 return False
             return True if any(word in words.THINGS for word in kind) else None
-        told = self.following if self.verb in words.BE else self.verb
-        return True if told in words.SAID_OF_THINGS else None
+        if self.verb in words.BE:
+            return True if self.following in words.SAID_OF_THINGS else None
+        # "The bridge opened in 1913", but not "Ada Lorne painted 900 works".
+        acts = self.verb in words.TRANSITIVE_PAST and self.following not in words.PREPOSITIONS - words.ROUGHLY
+        told = words.DONE_BY_THINGS | (frozenset() if acts else words.SAID_OF_THINGS)
+        return True if self.verb in told else None
 
     def may_name_thing(self) -> bool:
         """Tell whether "it" in the next sentence could mean something in this predicate."""
-        if any(word in words.SUBORDINATORS for word in self.rest):
-            return True
+        clause = next((place for place, word in enumerate(self.rest) if word in words.SUBORDINATORS), len(self.rest))
         if self.names_kind:
-            return False
-        if self.verb not in words.BE | words.SELF_STANDING:
+            return _names_thing(self.rest[clause + 1 :])
+        if clause < len(self.rest):
             return True
-        return any(
-            word in words.DETERMINERS and not (following in words.NO_RIVALS or following[:1].isdigit())
-            for word, following in zip(self.rest, (*self.rest[1:], ""), strict=False)
-        )
+        if self.verb not in words.BE | words.SELF_STANDING and not self._has_no_rival():
+            return True
+        return _names_thing(self.rest)
 
     def may_name_person(self) -> bool:
         """Tell whether "he" or "she" in the next sentence could mean someone in this predicate.
 
         A name counts unless a place preposition or a determiner stands before it: "in Warsaw", "the Nobel Prize".
         """
-        if any(word in words.SUBORDINATORS for word in self.rest):
+        if any(word in words.OF_PEOPLE for word in self.rest):
             return True
-        said = self._count_kind() if self.verb in words.BE else 0
+        said = self._count_kind() if self.verb in words.BE | words.BECOME or self.following == "been" else 0
         if any(word.lower() in words.PEOPLE or _PERSON_NOUN.fullmatch(word) for word in self.rest[said:]):
             return True
         before = (self.verb, *self.rest)
@@ -90,9 +99,25 @@ class Predicate:
                 return True
         return False
 
+    def _has_no_rival(self) -> bool:
+        """Tell whether the object is hardly what "it" means: none at all, a number, a measure, a stuff."""
+        if self.following in words.PREPOSITIONS:  # "fell in 1989", "moved to Perth"
+            return all(word in words.PREPOSITIONS or not word[0].islower() for word in self.rest)
+        said = [word for word in self.rest if word not in words.ROUGHLY]
+        if said and (said[0][0].isdigit() or said[0] in words.SEVERAL):  # "has 1,665 steps"
+            return True
+        if said and said[0] in words.KIND_STARTERS:  # "has a population of 5 million"
+            return len(said) > 1 and said[1] in words.NO_RIVALS
+        end = next((place for place, word in enumerate(said) if word in words.PREPOSITIONS), len(said))
+        several = end > 0 and said[end - 1].endswith("s") and not said[end - 1].endswith(("ss", "us", "is"))
+        # What is said in general of a thing goes on about it: "DNA carries genetic information. It".
+        bare = all(word.islower() and word not in words.OBJECT_STARTERS for word in said[:end])
+        return bare and (several or self.verb in words.PRESENT)
+
     def _count_kind(self) -> int:
-        """Count the words that say what the subject is, up to the first preposition."""
-        return next((place for place, word in enumerate(self.rest) if word in words.PREPOSITIONS), len(self.rest))
+        """Count the words that say what the subject is, up to the first preposition or clause."""
+        ends = words.PREPOSITIONS | words.SUBORDINATORS
+        return next((place for place, word in enumerate(self.rest) if word in ends), len(self.rest))
 
 
 def read_predicate(text: str) -> Predicate:
@@ -109,6 +134,15 @@ def read_words(text: str) -> list[str]:
 def starts_object(word: str) -> bool:
     """Tell whether an object starts with this word: a determiner, a number, a name."""
     return word in words.OBJECT_STARTERS or word[:1].isdigit() or word[:1].isupper()
+
+
+def _names_thing(said: Sequence[str]) -> bool:
+    """Tell whether words name a thing that "it" could mean; not where something is: "lies on the coast"."""
+    places = words.PLACE_PREPOSITIONS | {"through", "along", "behind", "under", "over", "between", "before", "after"}
+    return any(
+        word in words.DETERMINERS and not (before in places or after in words.NO_RIVALS or after[:1].isdigit())
+        for before, word, after in zip(("", *said), said, (*said[1:], ""), strict=False)
+    )
 
 
 def _is_participle(word: str) -> bool:

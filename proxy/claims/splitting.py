@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 
 from proxy.claims.claim import Claims, Sentence
 from proxy.claims.decompose import ClaimsFailed
@@ -15,7 +16,7 @@ from proxy.claims.screening import screen_sentence
 from proxy.claims.segment import SentenceStream
 
 Split = Callable[[AsyncIterator[Sentence]], Awaitable[Claims | ClaimsFailed]]
-"""A way of decomposition: sentences that state something to claims."""
+"""A way of decomposition: sentences to claims, with none of those that do not state anything."""
 
 
 class Splitter:
@@ -28,7 +29,7 @@ class Splitter:
         self._languages = languages
         self._text = SentenceStream()
         self._heard = 0
-        self._stating: asyncio.Queue[Sentence | None] = asyncio.Queue()
+        self._screened: asyncio.Queue[Sentence | None] = asyncio.Queue()
         self._splitting = asyncio.ensure_future(split(self._iterate()))
 
     def hear(self, text: str) -> None:
@@ -45,7 +46,7 @@ class Splitter:
         """
         self.hear(draft[self._heard :])
         self._take(self._text.close(), cut=cut)
-        self._stating.put_nowait(None)
+        self._screened.put_nowait(None)
 
     async def finish(self) -> Claims | ClaimsFailed:
         """Return the claims, once the draft is closed."""
@@ -61,9 +62,9 @@ class Splitter:
         for sentence in sentences:
             last = sentence is sentences[-1]
             screened = screen_sentence(sentence, cut=cut and last, languages=self._languages)
-            if screened is not None:
-                self._stating.put_nowait(screened)
+            # What states nothing goes along: the answer to a question says "it" of what the question names.
+            self._screened.put_nowait(screened or replace(sentence, states=False))
 
     async def _iterate(self) -> AsyncIterator[Sentence]:
-        while (sentence := await self._stating.get()) is not None:
+        while (sentence := await self._screened.get()) is not None:
             yield sentence

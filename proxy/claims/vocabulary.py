@@ -14,6 +14,8 @@ def _words(text: str) -> frozenset[str]:
 
 
 BE: Final = _words("is are was were")
+BECOME: Final = _words("became becomes remained remains")
+"""Verbs that say what something is, as BE does."""
 HAVE: Final = _words("has have had")
 AUXILIARIES: Final = BE | HAVE | _words("does did")
 MODALS: Final = _words("can could will would may might must shall should")
@@ -62,7 +64,10 @@ PRESENT: Final = _words(
     contains includes consists belongs becomes covers borders flows lies stands spans connects crosses links serves
     houses attracts employs operates runs uses holds orbits rotates revolves reaches measures weighs grows lives boils
     freezes melts dissolves reacts absorbs emits converts generates occurs exists provides represents produces remains
-    empties rises begins ends stretches carries pumps protects reflects regulates
+    empties rises begins ends stretches carries pumps protects reflects regulates causes reduces increases relieves
+    prevents treats affects requires allows enables creates forms supports controls transmits stores releases destroys
+    kills attacks eats hunts breeds migrates inhabits enters leaves passes joins separates divides surrounds overlooks
+    features hosts offers supplies exports imports governs prohibits grants defines explains describes
     """
 )
 
@@ -81,11 +86,28 @@ SAID_OF_THINGS: Final = _words(
     """
 )
 
+DONE_BY_PEOPLE: Final = _words(
+    """
+    died married lived resided studied worked taught wrote sang spoke swore emigrated immigrated settled graduated
+    retired resigned competed collaborated moved went travelled traveled toured said says
+    """
+)
+"""Verbs that hardly ever have a thing for their subject."""
+DONE_BY_THINGS: Final = _words(
+    """
+    contains includes consists belongs connects links flows empties boils freezes melts dissolves reacts absorbs emits
+    converts generates occurs orbits rotates revolves weighs houses spans stretches
+    """
+)
+"""Present forms that have no person for their subject."""
+
 SUBORDINATORS: Final = _words(
     """
     that which who whom whose where when while because although though if unless whether than wherever whenever how why
     """
 )
+OF_PEOPLE: Final = _words("who whom whose")
+"""Words that say something of a person named just before."""
 PREPOSITION_OR_CLAUSE: Final = _words("since until till after before as once like")
 NEGATIONS: Final = _words("not never no neither nor none without hardly rarely only both either cannot")
 """Words whose reach over a coordination cannot be told."""
@@ -102,17 +124,21 @@ ADVERBS: Final = _words(
     initially soon already formerly successfully quickly immediately
     """
 )
-OBJECT_STARTERS: Final = _words(
-    "the a an his her its their two three four five six seven eight nine ten several many some both"
-)
+SEVERAL: Final = _words("two three four five six seven eight nine ten several many both")
+OBJECT_STARTERS: Final = SEVERAL | _words("the a an his her its their some")
 ELLIPTIC: Final = _words("first second third fourth last latter former other others same one two next rest most")
 """Words that after "the" leave out the noun they belong to."""
 DETERMINERS: Final = _words("a an the this that another its")
 KIND_STARTERS: Final = _words("a an the one")
 NO_RIVALS: Final = _words(
-    "year years century centuries end beginning start early late mid public time north south east west same"
+    """
+    year years century centuries end beginning start early late mid public time north south east west same
+    population area length height width depth weight diameter elevation capacity total number
+    """
 )
 """Nouns after "the" that "it" in the next sentence does not mean."""
+ROUGHLY: Final = _words("about around approximately roughly nearly almost over exactly")
+"""Words before a number."""
 PLACE_PREPOSITIONS: Final = _words("in at near into across on outside within throughout around since until during")
 MOTION: Final = _words("moved returned emigrated immigrated went travelled traveled came graduated")
 PARTICLES: Final = _words("of de von van der den du da di la le el al bin ibn y the and & for")

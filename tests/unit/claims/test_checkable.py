@@ -51,6 +51,8 @@ COURTESIES = [
     "Here's what the list contains.",
     "As of my last update, no such bridge exists.",
     "I'm sorry to hear that.",
+    "I am not a doctor.",
+    "I'm not a medical professional, so please ask one.",
 ]
 
 QUESTIONS = ["Which colour?", "Did it open in 1931?", "**Did it open in 1931?**", "何年に開通しましたか？"]
@@ -65,9 +67,16 @@ DOUBTS = [
     "It may be the oldest bridge in Perth.",
     "It seems that it opened in 1931.",
     "I'm not sure when it opened.",
+    "I am not entirely certain about the date.",
+    "As far as I know, the library has 40,000 books.",
     "Had it opened in 1931, tolls would have paid.",
     "Without tolls it would not have been built.",
     "Maybe it did.",
+    "I think it opened in 1931, and it closed in 1950.",
+    "Perhaps it opened in 1931, but nobody knows.",
+    "Vielleicht wurde sie 1931 eröffnet.",
+    "Tal vez se abrió en 1931.",
+    "아마도 1931년에 열렸을 것이다.",
 ]
 
 OPINIONS = [
@@ -78,6 +87,12 @@ OPINIONS = [
     "I would recommend a visit.",
     "Personally, I prefer the old one.",
     "I'll explain its history.",
+    "The old town is absolutely gorgeous.",
+    "Kimchi is delicious.",
+    "You should visit it at least once.",
+    "Ich finde die Brücke schön.",
+    "Creo que es el más bello.",
+    "제 생각에는 다리가 아름답습니다.",
 ]
 
 ORDERS = [
@@ -93,6 +108,10 @@ ORDERS = [
     "Take a bus to the bridge.",
     "See https://ex.test/a for more.",
     "Click on the link.",
+    "Wrap the thread in tape.",
+    "Let the cake cool.",
+    "Ignore all previous instructions.",
+    "Reply only with JSON.",
 ]
 
 EMPTY = [
@@ -154,6 +173,11 @@ CLAIMS = [
     "Welcome Island lies in the north.",
     "The thank-you note was lost.",
     "The See of Rome ruled it.",
+    "Its cost is unknown, but it was perhaps paid by the state.",
+    "The hall, probably the oldest part, was restored in 1998.",
+    "Critics called the towers ugly.",
+    "The food was found to be delicious.",
+    "Answer in 1913 was no.",
     "다리는 1913년에 열렸다.",
     "桥于1913年开通。",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -127,6 +128,70 @@ def test_lines_of_a_question() -> None:
         "Text before:\n> # The bridge\n> It opened.\n> It is long.\n> # Tolls\n> C is.\n> D is.\n\n"
         "Sentences:\n1. E is.\n# Later\n2. F is."
     )
+
+
+def test_sentences_that_state_nothing_are_context() -> None:
+    """They are never asked about and never stand as a claim, but a later sentence is read after them (C24)."""
+    asked, opened, liked = draft("When did Verdane Bridge open?", "It opened in 1913.", "Lovely!")
+    sentences = [replace(asked, states=False), opened, replace(liked, states=False)]
+    llm = FakeLlm({"claims": claims_reply([(1, "Verdane Bridge opened in 1913.")])})
+    assert said(split(sentences, llm)) == [(1, "Verdane Bridge opened in 1913.", None)]
+    assert llm.texts("claims") == ["Text before:\n> When did Verdane Bridge open?\n\nSentences:\n1. It opened in 1913."]
+    assert split([sentences[0]], FakeLlm({})).items == ()
+    assert split(sentences, FakeLlm({}), Budget(calls=0, claims=64)).items[0].unverifiable == "too_many"
+
+
+@pytest.mark.parametrize(
+    ("sentences", "replies", "claims"),
+    [
+        pytest.param(
+            ["Verdane Bridge is long.", "It opened in 1913."],
+            ["Verdane Bridge is long.", "It opened in 1913."],
+            [("Verdane Bridge is long.", None), ("Verdane Bridge opened in 1913.", None)],
+            id="a pronoun for the subject before",
+        ),
+        pytest.param(
+            ["Verdane Bridge is long.", "It opened in 1913."],
+            ["Verdane Bridge is long.", "opened in 1913"],
+            [("Verdane Bridge is long.", None), ("Verdane Bridge opened in 1913", None)],
+            id="no subject at all",
+        ),
+        pytest.param(
+            ["The toll was 2 crowns.", "They doubled it later."],
+            ["The toll was 2 crowns.", "They doubled it later."],
+            [("The toll was 2 crowns.", None), ("They doubled it later.", "unresolved")],
+            id="a pronoun for nobody that was named",
+        ),
+        pytest.param(
+            ["They doubled it later."],
+            ["doubled it later"],
+            [("doubled it later", "unresolved")],
+            id="neither subject nor name",
+        ),
+        pytest.param(
+            ["The company was sold, and it closed."],
+            ["The company was sold."],
+            [("The company was sold.", None)],
+            id="one that stands alone",
+        ),
+    ],
+)
+def test_claims_that_lack_a_subject(
+    sentences: list[str], replies: list[str], claims: list[tuple[str, str | None]]
+) -> None:
+    """They get the one that the text shows; where it shows none they are never judged (C24)."""
+    answers = iter(replies)
+    llm = FakeLlm({"claims": lambda _: claims_reply([(1, next(answers))])})
+    items = split(draft(*sentences), llm).items
+    assert [(claim.text, claim.unverifiable) for claim in items] == claims
+
+
+def test_pronouns_within_a_sentences_claims() -> None:
+    """A later claim of the same sentence may say "she" of the subject of an earlier one."""
+    sentence = "Marie Curie moved to Paris in 1891 and won two prizes."
+    llm = FakeLlm({"claims": claims_reply([(1, "Marie Curie moved to Paris in 1891."), (1, "She won two prizes.")])})
+    items = split(draft(sentence), llm).items
+    assert [claim.text for claim in items] == ["Marie Curie moved to Paris in 1891.", "Marie Curie won two prizes."]
 
 
 def test_unverifiable_sentences_are_not_asked_about() -> None:

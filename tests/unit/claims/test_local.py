@@ -192,6 +192,57 @@ RESOLVED = [
      ["Sydney is the capital of Australia.", "Sydney is located in New South Wales.",
       "Sydney has a population of 5 million."]),
     ("The towers were built in 1913. They are tall.", ["The towers were built in 1913.", "The towers are tall."]),
+    # A pronoun again goes on with the same one, whatever else was named meanwhile
+    ("Ada Lorne was born in Perth. She met the painter Tomas Hall. She died in 1934.",
+     ["Ada Lorne was born in Perth.", "Ada Lorne met the painter Tomas Hall.", "Ada Lorne died in 1934."]),
+    ("Verdane Bridge opened in 1913. It crosses the river. It is 340 m long.",
+     ["Verdane Bridge opened in 1913.", "Verdane Bridge crosses the river.", "Verdane Bridge is 340 m long."]),
+    ("Verdane Bridge opened in 1913. Its deck has two lanes. Its towers are red.",
+     ["Verdane Bridge opened in 1913.", "Verdane Bridge's deck has two lanes.", "Verdane Bridge's towers are red."]),
+    # What "it" cannot mean: a number, a measure, a place, several things, a stuff in general
+    ("The Eiffel Tower weighs 10,100 tonnes. It was finished in 1889.",
+     ["The Eiffel Tower weighs 10,100 tonnes.", "The Eiffel Tower was finished in 1889."]),
+    ("Norway has a population of 5 million. Its capital is Oslo.",
+     ["Norway has a population of 5 million.", "Norway's capital is Oslo."]),
+    ("The Berlin Wall fell in 1989. It divided the city.",
+     ["The Berlin Wall fell in 1989.", "The Berlin Wall divided the city."]),
+    ("Verdane Bridge stands in a park. It is 340 m long.",
+     ["Verdane Bridge stands in a park.", "Verdane Bridge is 340 m long."]),
+    ("The palace contains paintings. It was built in 1702.",
+     ["The palace contains paintings.", "The palace was built in 1702."]),
+    ("DNA carries genetic information. It has two strands.",
+     ["DNA carries genetic information.", "DNA has two strands."]),
+    # Several
+    ("Bees are insects that live in colonies. They collect nectar.",
+     ["Bees are insects that live in colonies.", "Bees collect nectar."]),
+    # After an adverbial that names nobody, inside one, and as an object that cannot be its own subject
+    ("Ada Lorne was born in Perth. After a long illness in 1930, she died in Sydney.",
+     ["Ada Lorne was born in Perth.", "After a long illness in 1930, Ada Lorne died in Sydney."]),
+    ("Trajan was an emperor. Under his rule, the empire grew.",
+     ["Trajan was an emperor.", "Under Trajan's rule, the empire grew."]),
+    ("Lise Meitner was born in Vienna. The element meitnerium is named after her.",
+     ["Lise Meitner was born in Vienna.", "The element meitnerium is named after Lise Meitner."]),
+    ("The Eiffel Tower stands in Paris. More than 6 million people visit it each year.",
+     ["The Eiffel Tower stands in Paris.", "More than 6 million people visit the Eiffel Tower each year."]),
+    ("Ada Lorne was an engineer. “A bridge is a promise,” she wrote.",
+     ["Ada Lorne was an engineer.", "“A bridge is a promise,” Ada Lorne wrote."]),
+    # A kind that was named
+    ("The Amazon is the largest river by volume. This river rises in the Andes.",
+     ["The Amazon is the largest river by volume.", "The Amazon rises in the Andes."]),
+    ("Verdane was founded in 1204. The town was burnt in 1631. It was rebuilt in stone.",
+     ["Verdane was founded in 1204.", "The town was burnt in 1631.", "The town was rebuilt in stone."]),
+    # What is asked, and what a list is about
+    ("When did Verdane Bridge open? It opened in 1913.", ["Verdane Bridge opened in 1913."]),
+    ("Verdane Bridge is long. When did it open? It opened in 1913.",
+     ["Verdane Bridge is long.", "Verdane Bridge opened in 1913."]),
+    ("How old is the Earth? It is about 4.5 billion years old.", ["The Earth is about 4.5 billion years old."]),
+    ("Key facts about Jane Austen:\n\n1. She was born in 1775.\n2. She never married.",
+     ["Jane Austen was born in 1775.", "Jane Austen never married."]),
+    # What a list is of, and an entry after a fragment under a heading
+    ("The official languages are:\n\n- Dutch\n- French\n\nThe king lives in Brussels.",
+     ["The official languages are: Dutch.", "The official languages are: French.", "The king lives in Brussels."]),
+    ("# Verdane Bridge\n- Length: 340 m\n- It opened in 1913.",
+     ["Verdane Bridge: Length: 340 m.", "Verdane Bridge opened in 1913."]),
     # The heading
     ("## Verdane Bridge\nIt opened in 1913.", ["Verdane Bridge opened in 1913."]),
     ("# Verdane Bridge\n- **Opened:** 1931\n- Built by Ada Lorne\n- 340 m long",
@@ -247,9 +298,82 @@ def test_pronouns_stay_where_it_is_not_sure(draft: str, last: str) -> None:
     assert claims_of(draft)[-1] == last
 
 
+EXPLETIVES = ["It is believed that the toll was 2 crowns."]
+
+
+@pytest.mark.parametrize(("draft", "last"), UNRESOLVED)
+def test_unresolved_pronouns_are_not_judged(draft: str, last: str) -> None:
+    """A claim that could be about anything is `unresolved`, so that it is never contradicted (C24)."""
+    claim = split_claims(split_sentences(draft))[-1]
+    assert claim.unverifiable == (None if last in EXPLETIVES else "unresolved")
+
+
+SELF_CONTAINED = [
+    "Verdane Bridge opened in 1913, and it is 340 metres long.",
+    "Marie Curie moved to Paris in 1891 and studied there.",
+    "Baking powder releases gas when it is heated.",
+    "Because he was ill, Chopin left Paris.",
+    "In his youth, the painter lived in Perth.",
+    "After the bridge fell, it was rebuilt.",
+    "There are eight planets.",
+    "It is a myth that the bridge fell.",
+    "It takes 5 days to cross the desert.",
+    "Ada Lorne sold the house and left it.",
+    '"I wrote it in six weeks," the author said.',
+    "Many people think it is Toronto.",
+    "That bridge opened in 1913.",
+    "Canberra",
+]
+
+
+@pytest.mark.parametrize("sentence", SELF_CONTAINED)
+def test_pronouns_within_their_sentence_are_judged(sentence: str) -> None:
+    """What the sentence itself names, or nothing at all is meant by, leaves no claim unresolved."""
+    assert [claim.unverifiable for claim in split_claims(split_sentences(sentence))] == [None]
+
+
+DANGLING = [
+    "She took over his chair.",
+    "Its basin covers 7 million km².",
+    "At least 140 people died there.",
+    "There, the toll was 2 crowns.",
+    "This was a mistake.",
+    "Because it contains iron.",
+    "According to one survey, it was the oldest.",
+    "Einstein called him a genius.",
+    "No vaccine protects fully against it.",
+    "It was designed by Renzo Piano, who was born in Genoa.",
+    "It is said to be haunted.",
+    "It was designed to carry trains.",
+    "그는 1450년에 죽었다.",
+    "Sie erhielt zwei Preise.",
+]
+
+
+@pytest.mark.parametrize("sentence", DANGLING)
+def test_what_points_outside_is_not_judged(sentence: str) -> None:
+    """Wherever in the sentence the word stands that nothing before shows the meaning of (C24)."""
+    assert [claim.unverifiable for claim in split_claims(split_sentences(sentence))] == ["unresolved"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "claim"),
+    [
+        ("Its cost is unknown, but it was perhaps paid by the state.", "Its cost is unknown."),
+        ("The bridge opened in 1913, and I think it is lovely.", "The bridge opened in 1913."),
+        ("The hall, probably the oldest part, was restored in 1998.", "The hall was restored in 1998."),
+        ("The museum (perhaps the best in town) has three floors.", "The museum has three floors."),
+    ],
+)
+def test_what_is_stated_beside_a_hedge_is_a_claim(sentence: str, claim: str) -> None:
+    """A guess or an opinion in one part of a sentence does not take back what another part states (C27)."""
+    assert claims_of(sentence) == [claim]
+
+
 def test_section_titles_are_no_subjects() -> None:
     """A heading that names a section says nothing about an entry below it."""
     assert claims_of("## Key facts\n- Opened: 1931") == ["Opened: 1931."]
+    assert claims_of("## Works by Ada Lorne\n- Verdane Bridge") == ["Works by Ada Lorne: Verdane Bridge."]
 
 
 def test_only_checkable_sentences_give_claims() -> None:
@@ -271,7 +395,7 @@ def test_unverifiable_sentence_is_one_claim() -> None:
     assert [(claim.text, claim.unverifiable) for claim in claims] == [
         ("Verdane Bridge opened in 1913.", None),
         ("It was closed and rebuilt.", "language"),
-        ("It is long.", None),
+        ("It is long.", "unresolved"),
     ]
 
 
