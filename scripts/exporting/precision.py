@@ -1,0 +1,95 @@
+"""How exactly weights are kept: as they are, as int8, or as int8 for storage alone.
+
+In: a weight matrix or an embedding table. Out: the operators that apply it, added to a graph. The three kinds of
+linear layer share one call, so that `deberta` describes the network once. Int8 is symmetric, one scale an output
+channel (a row of an embedding table); activations get one scale a run, as the runtime measures it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import TensorProto
+
+from exporting.graph import ABSENT, Graph
+
+Floats = NDArray[np.float32]
+Products = Literal["fp32", "int8", "weights8"]
+"""How linear layers multiply: in fp32; int8 by int8; int8 weights by activations quantised block by block."""
+
+LARGEST: Final = 127
+BLOCK: Final = 128
+"""Rows that share a scale in `weights8`."""
+OFFSET: Final = 128
+"""`weights8` stores unsigned bytes."""
+INT8_ACTIVATIONS: Final = 4
+"""The level of accuracy at which the runtime computes `weights8` with int8 products."""
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """What is quantised; the classification head never is, for it costs nothing."""
+
+    products: Products = "fp32"
+    int8_embedding: bool = False
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return self.products + (" with an int8 embedding" if self.int8_embedding else "")
+
+
+FP32: Final = Precision()
+CANDIDATES: Final = (Precision("int8", int8_embedding=True), Precision("int8"), Precision("weights8"))
+"""What an export tries in turn, the smallest and fastest first, until one keeps the verdicts."""
+
+
+def quantise(values: Floats, axis: int) -> tuple[NDArray[np.int8], Floats]:
+    """Return int8 values and their scales, one for each slice across `axis`, which is kept with length 1."""
+    scales = np.abs(values).max(axis, keepdims=True) / LARGEST
+    scales[scales == 0] = 1
+    return np.rint(values / scales).astype(np.int8), scales.astype(np.float32)
+
+
+def apply_linear(graph: Graph, x: str, weight: Floats, bias: Floats, products: Products) -> str:
+    """Add `x @ weight + bias`; weight [inputs, outputs], bias [outputs]."""
+    if products == "fp32":
+        return graph.apply("Add", graph.apply("MatMul", x, graph.constant(weight)), graph.constant(bias))
+    if products == "int8":
+        values, scales = quantise(weight, axis=0)
+        constants = (graph.constant(values), graph.constant(scales[0]), ABSENT, graph.constant(bias))
+        return graph.apply_own("DynamicQuantizeMatMul", x, *constants)
+    return _apply_weights8(graph, x, weight, bias)
+
+
+def look_up(graph: Graph, table: Floats, indices: str, *, int8: bool) -> str:
+    """Add the lookup of rows of an embedding table [rows, width]."""
+    if not int8:
+        return graph.apply("Gather", graph.constant(table), indices)
+    values, scales = quantise(table, axis=1)
+    rows = graph.apply("Cast", graph.apply("Gather", graph.constant(values), indices), to=TensorProto.FLOAT)
+    return graph.apply("Mul", rows, graph.apply("Gather", graph.constant(scales), indices))
+
+
+def _apply_weights8(graph: Graph, x: str, weight: Floats, bias: Floats) -> str:
+    """Add a linear layer whose bytes are stored as [outputs, blocks, BLOCK], the rest of the last block as zeros."""
+    inputs, outputs = weight.shape
+    padded = np.pad(weight.T, ((0, 0), (0, -inputs % BLOCK))).reshape(outputs, -1, BLOCK)
+    values, scales = quantise(padded, axis=2)
+    return graph.apply_own(
+        "MatMulNBits",
+        x,
+        graph.constant((values.astype(np.int16) + OFFSET).astype(np.uint8)),
+        graph.constant(scales[..., 0]),
+        ABSENT,
+        ABSENT,
+        graph.constant(bias),
+        bits=8,
+        block_size=BLOCK,
+        K=inputs,
+        N=outputs,
+        accuracy_level=INT8_ACTIVATIONS,
+    )
