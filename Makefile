@@ -5,7 +5,7 @@ UV := .uv/bin/uv
 COMPAT := tests/compat/environments
 COMPAT_ENVIRONMENTS := $(patsubst $(COMPAT)/%.txt,.compat/%/installed,$(wildcard $(COMPAT)/*.txt)) .compat/node/installed
 
-.PHONY: install demo test test-compat lint clean
+.PHONY: install demo test test-compat bench-nli test-export lint clean
 
 install: .venv/installed
 
@@ -43,6 +43,20 @@ test-compat: install
 	ln -s ../../tests/compat/clients $(@D)/clients
 	@touch $@
 
+# Export and measurement of NLI models, in an environment of their own: they need torch. DATA: a folder with
+# nli/test.jsonl.gz, for the embedded model's accuracy.
+bench-nli: .export/installed
+	PYTHONPATH=scripts .export/bin/python scripts/benchmarks/nli.py $(if $(DATA),--data $(DATA)) $(ARGS)
+
+test-export: .export/installed
+	.export/bin/pytest -W default --timeout=300 --confcutdir=tests/export tests/export
+
+.export/installed: pyproject.toml
+	$(PYTHON) -m venv .export
+	.export/bin/pip install --quiet --disable-pip-version-check --editable '.[export]' \
+		'hypothesis>=6.170' 'pytest>=9.2' 'pytest-timeout>=2.4'
+	@touch $@
+
 lint: install
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
@@ -50,4 +64,4 @@ lint: install
 	.venv/bin/hadolint Dockerfile
 
 clean:
-	rm -rf .venv .uv .compat .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .uv .compat .export .mypy_cache .ruff_cache .pytest_cache .hypothesis

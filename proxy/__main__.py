@@ -1,4 +1,4 @@
-"""The command line: serve, check, verify, demo (contract, section 1).
+"""The command line: serve, check, verify, calibrate, demo (contract, section 1).
 
 In: options. Out: exit status 0, or 1 with one line that says what to do. Each command is a few lines here and does
 its work elsewhere; what is imported for one command is not paid for by another.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, Final, NoReturn
 
 import typer
 import uvloop
@@ -24,6 +24,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="A drop-in proxy for OpenAI's chat API that corrects false claims in the answers.",
 )
+
+DEFAULT_TARGET: Final = 0.95
+"""Precision that `calibrate` aims at."""
 
 Config = Annotated[Path | None, typer.Option(help="TOML file with settings.", show_default=False)]
 UpstreamOption = Annotated[
@@ -72,6 +75,40 @@ def verify(
     from proxy.inspection import verify_text
 
     _run(verify_text(settings, question, answer.read(), as_json=as_json))
+
+
+@app.command()
+def calibrate(  # noqa: PLR0913, PLR0917  # one argument an option
+    data: Annotated[Path, typer.Option(help="JSONL file of labelled answers.")],
+    target_precision: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Part of the edits that must be right [0.95].", show_default=False),
+    ] = None,
+    cost_ratio: Annotated[
+        float | None,
+        typer.Option(
+            min=0, help="Instead: how many missed false claims one wrong edit is as bad as.", show_default=False
+        ),
+    ] = None,
+    output: Annotated[Path, typer.Option(help="Settings file to be written.")] = Path("corrigenda.toml"),
+    curve: Annotated[Path, typer.Option(help="PNG file to be drawn.")] = Path("calibration.png"),
+    no_curve: Annotated[bool, typer.Option("--no-curve", help="Draw none.")] = False,
+    config: Config = None,
+) -> None:
+    """Fit k, floor and ceiling on labelled examples of your own.
+
+    One answer a line: {"reference": TEXT, "claims": [{"claim": TEXT, "label": "true"}, ...]}, where a label is true,
+    false, or open if the reference does not tell. A lone claim: {"reference": TEXT, "claim": TEXT, "label": "false"}.
+    """
+    if target_precision is not None and cost_ratio is not None:
+        raise typer.BadParameter("give --target-precision or --cost-ratio, not both")
+    settings = _load(config)
+    from proxy.calibration import choice, command
+
+    precise = choice.PrecisionAim(DEFAULT_TARGET if target_precision is None else target_precision)
+    aim = precise if cost_ratio is None else choice.CostAim(cost_ratio)
+    outputs = command.Outputs(output, None if no_curve else curve)
+    _run(command.calibrate(settings, data, aim, outputs))
 
 
 @app.command()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final, cast
@@ -31,9 +31,11 @@ from proxy.deployment import Deployment, InFlight, Readiness
 from proxy.errors import ANSWERS, HttpError, SettingsInvalid, VerifierFailed, error_body
 from proxy.headers import credentials_of
 from proxy.llm import OpenAiModels
+from proxy.nli.cascade import CascadeNli
 from proxy.nli.onnx import OnnxNli, load_onnx_nli
 from proxy.pipeline import in_background
 from proxy.prompts import recall as recall_prompt
+from proxy.retrieval import Retrieval
 from proxy.routes import build_routes
 from proxy.services import Nli
 from proxy.settings import Settings
@@ -127,12 +129,24 @@ def build_deployment(settings: Settings, *, upstream_url: str | None = None, nli
         readiness=readiness,
         policy=make_policy(settings, readiness.nli),
         in_flight=InFlight(settings.max_in_flight),
+        retrieval=None if settings.retrieval_url is None else Retrieval(settings.retrieval_url),
     )
 
 
-def load_nli(settings: Settings) -> OnnxNli:
-    """Load the settings' NLI model."""
-    return load_onnx_nli(settings.nli_model or find_embedded_model(), settings.nli_threads)
+def load_nli(settings: Settings) -> Nli:
+    """Load the settings' NLI model, or both models of a cascade as one."""
+    return join_models(load_models(settings))
+
+
+def load_models(settings: Settings) -> list[OnnxNli]:
+    """Load the settings' NLI models, in the order in which a pair meets them: the cascade's if set, then the model."""
+    folders = [settings.nli_cascade, settings.nli_model or find_embedded_model()]
+    return [load_onnx_nli(folder, settings.nli_threads) for folder in folders if folder is not None]
+
+
+def join_models(models: Sequence[OnnxNli]) -> Nli:
+    """Return one model as it is, two as a cascade."""
+    return models[0] if len(models) == 1 else CascadeNli(*models)
 
 
 def find_embedded_model() -> Path:

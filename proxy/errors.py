@@ -5,6 +5,8 @@
     +-- ModelFolderInvalid      the NLI model's folder is not one we may serve from
     +-- SelfTestFailed          the NLI model loads, but does not judge the sanity pairs right
     +-- EmbeddedUpstreamFailed  the offline model did not start
+    +-- ExamplesInvalid         a file of labelled examples cannot be used
+    +-- CalibrationFailed       no line can be drawn from the examples, or it cannot be written down
     +-- NliFailed               the NLI model gave no usable result
     |   +-- NliBusy             its queue is full
     +-- LlmCallFailed           one of our own calls to the model failed
@@ -49,6 +51,14 @@ class SelfTestFailed(CorrigendaError):
 
 class EmbeddedUpstreamFailed(CorrigendaError):
     """The offline model did not start."""
+
+
+class ExamplesInvalid(CorrigendaError):
+    """A file of labelled examples cannot be used; the message names the line."""
+
+
+class CalibrationFailed(CorrigendaError):
+    """No line can be drawn from the examples, or what was drawn cannot be written."""
 
 
 class NliFailed(CorrigendaError):

@@ -63,6 +63,9 @@ class Settings(BaseSettings):
     correction_model: str | None = None
     nli_model: Path | None = None
     """Folder of the NLI model; none is the shipped one: small, English, for short references."""
+    nli_cascade: Path | None = None
+    """Folder of a smaller model that judges first, so that `nli_model` reads fewer pairs; what the small one is wrongly
+    sure of stays wrong. None: `nli_model` judges all."""
     nli_threads: int | None = Field(default=None, ge=1)
     """More threads shorten one answer's check and leave fewer cores to the rest; none is all usable cores."""
     mode: SpokenMode = "correct"
@@ -84,6 +87,8 @@ class Settings(BaseSettings):
     """With a larger share of contradicted claims the reference itself is suspected and nothing is edited."""
     recalls: int = Field(default=1, ge=1, le=8)
     """More independent recalls show where the model is unsure, at one call each."""
+    retrieval_url: str | None = None
+    """A search of the operator's for contradictions inside the line: more is decided, and claims are sent there."""
     on_verifier_error: Literal["pass", "fail"] = "pass"
     """`fail` answers 503 where verification could not finish, instead of the unverified draft."""
     upstream_timeout_s: float = Field(default=600, gt=0, allow_inf_nan=False)
@@ -125,6 +130,13 @@ class Settings(BaseSettings):
             return value
         if not _is_plain_address(value):
             raise ValueError("must be an http:// or https:// address without user or fragment, or `embedded`")
+        return value
+
+    @field_validator("retrieval_url")
+    @classmethod
+    def _check_search(cls, value: str | None) -> str | None:
+        if value is not None and not _is_plain_address(value):
+            raise ValueError("must be an http:// or https:// address without user or fragment")
         return value
 
     @model_validator(mode="after")

@@ -17,19 +17,19 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "proxy"
 
 ORDER = {
-    "leaves": ((), "errors controls settings wire headers wording language stopwatch prompts"),
+    "leaves": ((), "errors controls settings wire headers wording language stopwatch prompts quantities"),
     "services": (("leaves",), "nli.scoring services"),
     # In the order in which a request goes through them; what corrects is two files.
     "stages": (
         ("leaves", "services"),
-        "claims recall matching verdict proofreading correction reassembly report",
+        "claims recall context matching verdict proofreading correction reassembly report",
     ),
     # What the stages never see: the network, the model's runtime, the server.
-    "machinery": (("leaves", "services"), "nli upstream llm credentials asgi sse"),
+    "machinery": (("leaves", "services"), "nli connection pool upstream llm retrieval credentials asgi sse"),
     "story": (("leaves", "services", "stages", "machinery"), "work pipeline streaming"),
     "serving": (
         ("leaves", "services", "stages", "machinery", "story"),
-        "terminal deployment openapi routes app embedded server inspection demo __main__",
+        "terminal deployment openapi routes app embedded server inspection calibration demo __main__",
     ),
 }
 
@@ -50,18 +50,19 @@ TOOLS = {
 
 LIBRARIES = {
     "openai": "llm demo",  # the demo is a client
-    "httpx2": "llm",
-    "httpx": "upstream",
+    "httpx2": "llm pool upstream retrieval",
+    "httptools": "connection",
     "onnxruntime": "nli.onnx",
-    "tokenizers": "nli.onnx",
+    "tokenizers": "nli.encoding",
     "pydantic_settings": "settings",
     "litestar": "asgi openapi routes app",
     "uvicorn": "server",
+    "matplotlib": "calibration.curve",
     "xllamacpp": "embedded.__main__",
 }
 """Which modules know a library."""
 
-IMPLEMENTATIONS = {"OpenAiModels", "Upstream", "OnnxNli", "load_onnx_nli"}
+IMPLEMENTATIONS = {"OpenAiModels", "Upstream", "OnnxNli", "load_onnx_nli", "CascadeNli", "Retrieval"}
 """What only `app` builds; everybody else is handed it."""
 
 ENVIRONMENT = {"environ", "environb", "getenv", "getenvb", "putenv"}
@@ -204,6 +205,19 @@ def test_product_does_not_know_its_tests() -> None:
     """Nothing of the product imports tests, evaluation or scripts."""
     outside = {"tests", "fakes", "conftest", "evaluation", "scripts", "pytest", "hypothesis"}
     assert {one.module for module in read_modules() for one in read_imports(module)} & outside == set()
+
+
+def test_evaluation_knows_no_tests() -> None:
+    """What measures imports the product and its own modules, never tests or scripts."""
+    files = (PACKAGE.parent / "evaluation").rglob("*.py")
+    imported = {
+        name.partition(".")[0]
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""])
+    }
+    assert imported & {"tests", "fakes", "conftest", "scripts", "pytest", "hypothesis"} == set()
 
 
 def test_every_entry_exists() -> None:

@@ -381,7 +381,7 @@ def test_an_upstream_that_is_not_there_is_a_502(stage: Stage) -> None:
     reply = stage(Script(), nli=FakeNli(), upstream_url="http://127.0.0.1:9").ask()
     assert reply.status_code == 502
     assert reply.json()["error"]["code"] == "upstream_unreachable"
-    assert "ConnectError" in reply.json()["error"]["message"]
+    assert "ConnectionRefusedError" in reply.json()["error"]["message"]
 
 
 def test_a_silent_upstream_is_a_504(stage: Stage) -> None:

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pytest
 
 from fakes import Script, ScriptedUpstream, completion
 from fakes.script import F, T
+from proxy.settings import load_settings
 
 COMMAND = [sys.executable, "-m", "proxy"]
 
@@ -131,3 +133,43 @@ def test_serve_serves_until_it_is_stopped(upstream: ScriptedUpstream) -> None:
         assert process.wait(20) in {0, -signal.SIGTERM}
     assert "Verdane" not in rest
     assert '"event": "verified"' in rest
+
+
+ANSWERED = {
+    "reference": "Verdane Bridge opened in 1913. It is 340 metres long. Verdane Bridge crosses the river Lorn.",
+    "claims": [
+        {"claim": "Verdane Bridge opened in 1931.", "label": "false"},
+        {"claim": "Verdane Bridge is 340 metres long.", "label": "true"},
+        {"claim": "Verdane Bridge crosses the river Lorn.", "label": "true"},
+    ],
+}
+
+
+def test_calibrate_fits_a_line_that_serve_reads(tmp_path: Path) -> None:
+    """`calibrate` prints what each line trades, what it chose and how sure that is, and writes settings and curve."""
+    data, settings, curve = (tmp_path / name for name in ("data.jsonl", "fitted.toml", "curve.png"))
+    lone = {"reference": ANSWERED["reference"], "claim": "Verdane Bridge is 430 metres long.", "label": "false"}
+    data.write_text("\n".join(map(json.dumps, [ANSWERED] * 5 + [lone] * 3)))
+    arguments = ("calibrate", "--data", str(data), "--output", str(settings), "--curve", str(curve))
+    done = run(*arguments, "--target-precision", "0.9")
+    assert done.returncode == 0, done.stderr
+    assert "8 answers with 18 claims: 10 true, 8 false, 0 open; NLI model embedded" in done.stdout
+    for part in ("chosen", "in use", "precision 1.00 [0.6", "Not assured", "35 edits"):
+        assert part in done.stdout
+    assert set(tomllib.loads(settings.read_text())) == {"k", "tau_floor", "tau_ceiling"}
+    assert curve.read_bytes().startswith(b"\x89PNG")
+    assert load_settings(settings).tau_floor is not None
+
+
+def test_calibrate_names_what_stops_it(tmp_path: Path) -> None:
+    """A bad line is told in one line, before a model is loaded; two aims at once are a wrong use."""
+    data = tmp_path / "data.jsonl"
+    data.write_text(json.dumps(ANSWERED) + '\n{"reference": "A."}\n')
+    done = run("calibrate", "--data", str(data))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("corrigenda: ")
+    assert "line 2" in done.stderr
+    assert done.stderr.count("\n") == 1
+    both = run("calibrate", "--data", str(data), "--target-precision", "0.9", "--cost-ratio", "5")
+    assert both.returncode == 2
+    assert "not both" in both.stderr

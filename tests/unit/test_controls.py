@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.controls import HEADERS, Controls, read_controls
+from proxy.controls import HEADERS, MOST_CONTEXT_CHARACTERS, MOST_CONTEXT_TEXTS, Controls, read_controls
 from proxy.errors import BadControl
 
 DEFAULTS = Controls()
@@ -36,6 +36,8 @@ def test_defaults() -> None:
         "stream": "buffer",
         "timeout_ms": 30_000,
         "detail": "summary",
+        "context": (),
+        "reference": "recall",
     }
 
 
@@ -142,6 +144,11 @@ def test_header_sent_twice(headers: list[tuple[str, str]]) -> None:
         ({"k": 0, "rule": "paper"}, {"k": 0.0, "rule": "paper"}),
         ({"claims": "local", "stream": "annotate", "detail": "full"}, None),
         ({"timeout_ms": 600_000}, {"timeout_ms": 600_000}),
+        ({"context": ["A.", "B."]}, {"context": ("A.", "B.")}),
+        ({"context": ["x" * MOST_CONTEXT_CHARACTERS]}, {"context": ("x" * MOST_CONTEXT_CHARACTERS,)}),
+        ({"context": ["A."] * MOST_CONTEXT_TEXTS}, {"context": ("A.",) * MOST_CONTEXT_TEXTS}),
+        ({"reference": "recall"}, {}),
+        ({"reference": "context", "context": ["A."]}, {"reference": "context", "context": ("A.",)}),
     ],
 )
 def test_body(verify: object, changed: dict[str, Any] | None) -> None:
@@ -174,6 +181,16 @@ def test_body(verify: object, changed: dict[str, Any] | None) -> None:
         ({"detail": False}, "verify.detail"),
         ({"threshold": 1}, "verify.threshold"),
         ({"K": 1}, "verify.K"),
+        *[({"context": value}, "verify.context") for value in (None, "A.", [], [1], [None], [["A."]], {"A.": 1}, True)],
+        *[({"context": ["A.", value]}, "verify.context") for value in ("", " \n")],
+        ({"context": ["x", "x" * MOST_CONTEXT_CHARACTERS]}, "verify.context"),
+        ({"context": ["A."] * (MOST_CONTEXT_TEXTS + 1)}, "verify.context"),
+        *[
+            ({"reference": value, "context": ["A."]}, "verify.reference")
+            for value in (None, "", "both", True, ["context"])
+        ],
+        ({"reference": "context"}, "verify.reference"),
+        ({"reference": "context", "mode": "off"}, "verify.reference"),
         ({"X-Verify-K": 1}, "verify.X-Verify-K"),
         (1, "verify"),
         ("off", "verify"),
@@ -184,6 +201,12 @@ def test_body(verify: object, changed: dict[str, Any] | None) -> None:
 def test_refused_body(verify: object, param: str) -> None:
     """A wrong type, a value out of range and an unknown key are refused by the key's name."""
     assert refuse(verify=verify).param == param
+
+
+def test_a_text_is_shown_nowhere() -> None:
+    """Controls do not show the user's documents where they are printed, nor does a refusal."""
+    assert "CANARY" not in repr(read(verify={"context": ["CANARY"]}))
+    assert "CANARY" not in str(refuse(verify={"context": ["CANARY", 1]}))
 
 
 def test_header_beats_body() -> None:

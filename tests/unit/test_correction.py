@@ -14,7 +14,7 @@ from proxy.claims.claim import Claim, Sentence, Unverifiable
 from proxy.claims.segment import split_sentences
 from proxy.correction import Corrector, hold_back, plan_revisions, read_sentence, settle_edits
 from proxy.errors import LlmCallFailed, NliBusy
-from proxy.matching import Matcher, RequestTexts
+from proxy.matching import Matcher, RequestTexts, read_context
 from proxy.nli.scoring import score_claim
 from proxy.prompts.correction import INSTRUCTION
 from proxy.services import Reply, Task
@@ -50,11 +50,14 @@ class Case:
     reference: tuple[str, ...] = FACTS
     texts: RequestTexts = field(default_factory=lambda: RequestTexts((), ()))
     nli: FakeNli = field(default_factory=lambda: FakeNli(compare_words))
+    context: tuple[str, ...] = ()
 
     def correct(self, llm: FakeLlm, *, budget_s: float = 20) -> list[tuple[str, str]]:
         """Return the edits as pairs of the old sentence and the new."""
         revisions = plan_revisions(self.verdicts, split_sentences(self.draft))
-        corrector = Corrector(Matcher(self.nli, [self.reference]), llm, self.texts, floor=0.6)
+        corrector = Corrector(
+            Matcher(self.nli, [self.reference], read_context(self.context, self.nli)), llm, self.texts, floor=0.6
+        )
 
         async def run() -> list[tuple[str, str]]:
             deadline = asyncio.get_running_loop().time() + budget_s
@@ -101,6 +104,30 @@ def test_a_long_reference() -> None:
     facts = [line for line in llm.asks[0].text.split("\n\n")[0].splitlines() if line.startswith("- ")]
     assert len(facts) == 12
     assert facts.index(f"- {LONG}") < facts.index(f"- {RIGHT}")
+
+
+TO_1920 = "Verdane Bridge opened in 1920."
+
+
+def test_a_context_that_contradicts_stands_alone() -> None:
+    """The question holds no recalled fact where the context says what is wrong; by the recall nothing is borne out."""
+    llm = FakeLlm({"correction": [RIGHT, TO_1920]})
+    assert whole(FALSE, context=(TO_1920,)).correct(llm) == [(FALSE, TO_1920)]
+    reference = llm.asks[0].text.partition("Contradicted claims:")[0]
+    assert reference == f"Reference:\n- {TO_1920}\n\n"
+
+
+def test_a_silent_context_stands_before_the_recall() -> None:
+    """Where the context does not say, the question holds both, and a word of either is no foreign one."""
+    llm = FakeLlm({"correction": RIGHT})
+    assert whole(FALSE, context=("The tower is high.",)).correct(llm) == [(FALSE, RIGHT)]
+    assert llm.asks[0].text.startswith("Reference:\n- The tower is high.\n- Verdane Bridge opened in 1913.\n")
+
+
+def test_the_contexts_own_sentence() -> None:
+    """The last rung is the context's sentence where it contradicts the claim, not the recall's."""
+    llm = FakeLlm({"correction": "No."})
+    assert whole(FALSE, context=(f"{TO_1920} It is red.",)).correct(llm) == [(FALSE, TO_1920)]
 
 
 def test_one_retry() -> None:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from fakes import FakeNli, compare_words, contradicts, entails, neutral
+from fakes import FakeNli, compare_words, contradicts, entails, neutral, probabilities
 from proxy.claims.claim import Claim, Sentence, Unverifiable
+from proxy.context import Context
 from proxy.errors import NliFailed
 from proxy.matching import (
     Matcher,
@@ -17,6 +18,7 @@ from proxy.matching import (
     ScoredClaim,
     find_support,
     is_contradicted,
+    read_context,
     read_request_texts,
     scores_of,
 )
@@ -54,24 +56,25 @@ def test_premises_of_a_claim() -> None:
 
 def test_contested_claims() -> None:
     """One premise for, one against: no score, and the claim says why (C34)."""
-    nli = FakeNli({(WHOLE, CLAIM): entails(0.7), (FACTS[0], CLAIM): contradicts(0.8)})
-    (scored,) = score(nli, claim(CLAIM))
+    dear = "The toll was high."
+    nli = FakeNli({(WHOLE, dear): entails(0.7), (FACTS[2], dear): contradicts(0.8)})
+    (scored,) = score(nli, claim(dear))
     assert scored.claim.unverifiable == "contested"
     assert scores_of([scored]) == []
 
 
 def test_claims_that_cannot_be_scored() -> None:
     """What is unverifiable is not asked about and keeps its reason; a claim without room for premises is too long."""
-    nli = FakeNli({CLAIM: entails()})
+    nli = FakeNli({FACTS[0]: entails()})
     nli.max_tokens = 100
     long = claim("word " * 40)
-    scored = score(nli, claim("A.", "unresolved"), claim(CLAIM), long)
+    scored = score(nli, claim("A.", "unresolved"), claim(FACTS[0]), long)
     assert [(s.claim.unverifiable, s.score is None) for s in scored] == [
         ("unresolved", True),
         (None, False),
         ("too_long", True),
     ]
-    assert {pair.hypothesis for pair in nli.pairs} == {CLAIM}
+    assert {pair.hypothesis for pair in nli.pairs} == {FACTS[0]}
     assert scores_of(scored) == [0.95]
 
 
@@ -111,6 +114,49 @@ def test_failures_are_raised() -> None:
     """A model without a usable result is the caller's to report (C33)."""
     with pytest.raises(NliFailed):
         score(FakeNli(failure=NliFailed("no number")), claim(CLAIM))
+
+
+def score_with(
+    context: Sequence[str], *claims: Claim, recalls: Sequence[Sequence[str]] = (FACTS,)
+) -> list[ScoredClaim]:
+    """Score claims by a context and recalls, judged by their words."""
+    nli = FakeNli(compare_words)
+    return list(asyncio.run(Matcher(nli, recalls, read_context(context, nli)).score(claims)))
+
+
+def test_the_context_decides_first() -> None:
+    """What the context entails, contradicts or is at odds about is decided by it; the rest by the recall."""
+    open_ones = (claim("It is 340 metres long."), claim("The tower is high."))
+    entailed, long, silent = score_with([CLAIM], claim(CLAIM), *open_ones)
+    assert (entailed.by_context, entailed.score and entailed.score.score) == (True, 0.95)
+    assert (long.by_context, long.score and long.score.score) == (False, 0.95)
+    assert (silent.by_context, silent.score and silent.score.score) == (False, 0.0)
+    (against,) = score_with([CLAIM], claim(FACTS[0]))
+    assert (against.by_context, against.score and against.score.premise) == (True, CLAIM)
+    (contested,) = score_with([CLAIM, FACTS[0]], claim(CLAIM))
+    assert (contested.by_context, contested.claim.unverifiable) == (True, "contested")
+
+
+def test_without_recalls_the_context_is_all() -> None:
+    """What it is silent on is neutral, and its nearest premise is named."""
+    (scored,) = score_with(["The town is old."], claim(CLAIM), recalls=())
+    assert scored.score is not None
+    assert (scored.by_context, scored.score.label, scored.score.premise) == (True, "neutral", "The town is old.")
+
+
+def test_the_context_is_not_asked_about_what_cannot_be_scored() -> None:
+    """What is unverifiable or too long stays so, and is asked about nowhere."""
+    unresolved, long = score_with([CLAIM], claim("A.", "unresolved"), claim("word " * 500))
+    assert (unresolved.claim.unverifiable, unresolved.score) == ("unresolved", None)
+    assert (long.claim.unverifiable, long.score) == ("too_long", None)
+
+
+def test_an_empty_context_changes_nothing() -> None:
+    """The same pairs are asked for as without one."""
+    without, with_none = FakeNli(compare_words), FakeNli(compare_words)
+    asyncio.run(Matcher(without, [FACTS]).score([claim(CLAIM)]))
+    asyncio.run(Matcher(with_none, [FACTS], Context()).score([claim(CLAIM)]))
+    assert without.pairs == with_none.pairs
 
 
 def request(*messages: tuple[str, object]) -> ChatRequest:
@@ -216,3 +262,30 @@ def test_no_premise_mixes_two_recalls() -> None:
     [scored] = asyncio.run(Matcher(nli, recalls).score([claim(CLAIM)]))
     assert {pair.premise for pair in nli.pairs} == {recalls[0][0], recalls[1][0]}
     assert scored.claim.unverifiable == "contested"
+
+
+def test_equal_quantities_are_shown_in_one_form() -> None:
+    """The model reads the premise's own form; what is reported is the claim as it was made."""
+    nli = FakeNli(compare_words)
+    (scored,) = score(nli, claim("Verdane Bridge opened in nineteen thirteen."))
+    assert {pair.hypothesis for pair in nli.pairs} == {FACTS[0]}
+    assert scored.claim.text == "Verdane Bridge opened in nineteen thirteen."
+    assert scores_of([scored]) == [0.95]
+
+
+def test_unequal_quantities_are_never_entailed() -> None:
+    """Whatever the model says: what stood for entailment is neutral then, and its word on contradiction stands."""
+    (scored,) = score(FakeNli({CLAIM: probabilities(entailment=0.9, contradiction=0.04)}), claim(CLAIM))
+    assert scored.score is not None
+    assert (scored.score.label, scored.score.score) == ("neutral", 0.0)
+    reported = scored.score.probabilities
+    assert reported is not None
+    assert [reported.entailment, reported.neutral, reported.contradiction] == pytest.approx([0.0, 0.96, 0.04])
+    (contradicted,) = score(FakeNli({CLAIM: contradicts(0.8)}), claim(CLAIM))
+    assert scores_of([contradicted]) == [-0.8]
+
+
+def test_the_request_supports_no_other_number() -> None:
+    """A text of the request with another year does not support the claim."""
+    texts = RequestTexts(("Our archive says that Verdane Bridge opened in 1925.",), ())
+    assert support(FakeNli({CLAIM: entails()}), texts) is None

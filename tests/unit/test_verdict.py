@@ -28,6 +28,7 @@ from proxy.verdict import (
     Verdict,
     draw_threshold,
     excuse,
+    find_doubtful,
     first_flag,
     flag_all,
     is_reference_suspect,
@@ -63,6 +64,15 @@ def decide(*scores: float, by: Line | None = None) -> tuple[Verdict, ...]:
 
 def rulings(verdicts: Sequence[Verdict]) -> list[Ruling]:
     return [verdict.ruling for verdict in verdicts]
+
+
+def test_low_confidence_contradictions() -> None:
+    """Doubtful is what the recall contradicts inside the line; not what is beyond it, neutral, or from the context."""
+    claims = [*scored(0.95, -0.6, -0.95, 0.0), replace(scored(-0.6)[0], by_context=True), unscored()]
+    threshold = Threshold("fixed", 0.7, 0, 0, 0, 0.7, None, 5)
+    assert find_doubtful(claims, threshold) == [1]
+    assert find_doubtful(claims, replace(threshold, applied=0.6)) == []
+    assert find_doubtful([unscored()], None) == []
 
 
 @pytest.mark.parametrize(("n", "share"), [(2, 0.70), (3, 0.99), (4, 1.11), (5, 1.16)])
