@@ -34,6 +34,8 @@ class ModelConfig(BaseModel):
     languages: frozenset[str] = Field(min_length=1)
     tau_floor: Share = 0.5
     tau_ceiling: Share = 0.9
+    weight_bits: Annotated[int, Field(ge=2, le=32)] = 8
+    """Bits that the weights of int8 products use at most."""
     max_length: TokenCount | None = None
     max_position_embeddings: TokenCount | None = None
 

@@ -24,7 +24,7 @@ from typing import Any, Final
 
 import numpy as np
 from nli_embedded import Quality, judge_embedded, make_timings
-from nli_graphs import SHAPES, Products, Shape, write_graphs
+from nli_graphs import OURS, SHAPES, STOCK, Products, Shape, write_graphs
 from processes import SCRATCH, describe_machine
 
 from exporting.sessions import Classifier, Feed
@@ -36,6 +36,8 @@ RAGGED: Final = tuple(int(length) for length in np.linspace(38, 160, 8))
 PRODUCTS: Final = {"large": (3, 128)}
 """Where the matrix products alone are timed."""
 PUBLISHED_VOCABULARY: Final = 128_100
+BITS: Final = {"ours": OURS.weight_bits, "stock": STOCK.weight_bits}
+"""Each side runs by the kernels that the server would run it by: exact ones."""
 
 Action = Callable[[], object]
 
@@ -99,8 +101,8 @@ def measure_shape(shape: Shape, vocabulary: int, rounds: int) -> Result:
     files = dict(zip(("ours", "stock"), write_graphs(shape, vocabulary, SCRATCH / "nli"), strict=True))
     result = Result(shape)
     if shape.name in PRODUCTS:
-        result.holding = {side: measure_holding(file) for side, file in files.items()}
-    graphs = {side: Classifier(file, THREADS) for side, file in files.items()}
+        result.holding = {side: measure_holding(file, BITS[side]) for side, file in files.items()}
+    graphs = {side: Classifier(file, THREADS, weight_bits=BITS[side]) for side, file in files.items()}
     for batch, length in BATCHES:
         feed = draw_feed(vocabulary, [length] * batch)
         actions: dict[str, Action] = {side: _bind(graph, [feed]) for side, graph in graphs.items()}
@@ -137,9 +139,9 @@ def draw_feed(vocabulary: int, lengths: Sequence[int]) -> Feed:
     return {"input_ids": ids * mask, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
 
 
-def measure_holding(file: Path) -> dict[str, float]:
+def measure_holding(file: Path, weight_bits: int) -> dict[str, float]:
     """Return file size, resident memory and load time of a graph, from a process of its own."""
-    command = (sys.executable, Path(__file__).with_name("nli_load.py"), file)
+    command = (sys.executable, Path(__file__).with_name("nli_load.py"), file, str(weight_bits))
     report = subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - our own script
     return {"file_mib": file.stat().st_size / 2**20, **json.loads(report.stdout)}
 
@@ -197,7 +199,9 @@ def print_shape(result: Result) -> None:
 def print_embedded(timings: Mapping[str, Cost], quality: Quality) -> None:
     """Print the embedded model's figures for people."""
     ours, loop = timings["embedded"].time_ms, timings["torch"].time_ms
-    print(f"embedded model: three pairs of 64 tokens one by one {ours:.1f} ms, in a loop of transformers {loop:.1f} ms")
+    print(
+        f"embedded model: three pairs of 64 tokens side by side {ours:.1f} ms, in a loop of transformers {loop:.1f} ms"
+    )
     for source, accuracy in quality.accuracy.items():
         print(f"{source:24}{accuracy.share:8.3f}  ({accuracy.low:.3f} to {accuracy.high:.3f}, {accuracy.pairs} pairs)")
     print(f"expected calibration error {quality.ece:.3f}")
@@ -209,7 +213,7 @@ def _bind(graph: Classifier, feeds: Sequence[Feed]) -> Action:
 
 def _bind_products(shape: Shape, batch: int, length: int) -> Action:
     content, feed = Products(shape, batch, length).write()
-    graph = Classifier(content, THREADS)
+    graph = Classifier(content, THREADS, weight_bits=OURS.weight_bits)
     return lambda: graph.run(feed)
 
 

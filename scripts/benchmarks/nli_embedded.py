@@ -10,6 +10,7 @@ import gzip
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -23,7 +24,7 @@ from transformers import AutoConfig, AutoModelForSequenceClassification
 from exporting.gate import SHIPPED_PAIRS, interval_of_share
 from exporting.sessions import Classifier, Feed
 from proxy.nli.encoding import PairEncoder, build_feed
-from proxy.nli.folder import TOKENIZER, read_folder
+from proxy.nli.folder import TOKENIZER, ModelFolder, read_folder
 from proxy.nli.scoring import Pair, softmax
 
 MODEL: Final = ROOT / "models" / "embedded"
@@ -54,9 +55,10 @@ class Quality:
 
 
 def make_timings(threads: int) -> dict[str, Callable[[], object]]:
-    """Return what is timed: three pairs one by one, in our runtime and in the usual loop."""
+    """Return what is timed: three pairs, side by side as the server runs them, and in the usual loop."""
     folder = read_folder(MODEL)
-    served = Classifier(folder.graph, threads)
+    served = _load(folder, threads)
+    pool = ThreadPoolExecutor(threads)
     feed = _draw_feed(Tokenizer.from_file(str(MODEL / TOKENIZER)).get_vocab_size())
     loop = AutoModelForSequenceClassification.from_config(AutoConfig.from_pretrained(MODEL)).eval()
     inputs = {name: torch.from_numpy(value) for name, value in feed.items()}
@@ -67,13 +69,13 @@ def make_timings(threads: int) -> dict[str, Callable[[], object]]:
             for _ in range(PAIRS):
                 loop(**inputs)
 
-    return {"embedded": lambda: [served.run(feed) for _ in range(PAIRS)], "torch": run_loop}
+    return {"embedded": lambda: list(pool.map(served.run, [feed] * PAIRS)), "torch": run_loop}
 
 
 def judge_embedded(data: Path | None, threads: int) -> Quality:
     """Score the slot swaps, and the test pairs if given, one pair at a time as the server does."""
     folder = read_folder(MODEL)
-    served = Classifier(folder.graph, threads)
+    served = _load(folder, threads)
     encoder = PairEncoder(Tokenizer.from_file(str(MODEL / TOKENIZER)), folder.max_tokens)
     order = {"entailment": folder.labels.entailment, "neutral": folder.labels.neutral}
     right: dict[str, list[bool]] = defaultdict(list)
@@ -94,6 +96,10 @@ def judge_embedded(data: Path | None, threads: int) -> Quality:
         for source, hits in right.items()
     }
     return Quality(accuracy, _measure_ece(np.array(certainty)))
+
+
+def _load(folder: ModelFolder, threads: int) -> Classifier:
+    return Classifier(folder.graph, threads, weight_bits=folder.config.weight_bits)
 
 
 def _read_pairs(data: Path | None) -> Iterator[tuple[str, dict[str, Any]]]:

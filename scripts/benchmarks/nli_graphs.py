@@ -19,10 +19,10 @@ from transformers import DebertaV2Config, DebertaV2ForSequenceClassification
 
 from exporting.deberta import build_graph
 from exporting.graph import IR_VERSION, OPSET, RUNTIME_DOMAIN
-from exporting.precision import Precision, quantise
+from exporting.precision import LARGEST, Precision, quantise
 from exporting.stock import export_stock, quantise_stock
 
-OURS: Final = Precision("int8", int8_embedding=True)
+OURS: Final = Precision("int7", int8_embedding=True)
 STOCK: Final = Precision("int8")
 """Quantised the usual way: MatMul per channel."""
 
@@ -123,7 +123,9 @@ class Products:
         return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION).SerializeToString(), self._feed
 
     def _multiply_int8(self, rows: int, inputs: int, outputs: int) -> None:
-        values, scales = quantise(self._draw.normal(size=(inputs, outputs)).astype(np.float32), axis=0)
+        values, scales = quantise(
+            self._draw.normal(size=(inputs, outputs)).astype(np.float32), 0, LARGEST[OURS.products]
+        )
         weight, scale = f"weight{len(self._constants)}", f"scale{len(self._constants)}"
         self._constants += [numpy_helper.from_array(values, weight), numpy_helper.from_array(scales[0], scale)]
         name = f"bytes{rows}x{inputs}"

@@ -22,7 +22,7 @@ def main() -> None:
     """Load, run, report."""
     before = _read_resident_mib()
     begun = time.perf_counter()
-    graph = Classifier(Path(sys.argv[1]), threads=2)
+    graph = Classifier(Path(sys.argv[1]), threads=2, weight_bits=int(sys.argv[2]))
     loaded_s = time.perf_counter() - begun
     ids = np.full((1, 64), 7, np.int64)
     graph.run({"input_ids": ids, "attention_mask": np.ones_like(ids)})

@@ -74,7 +74,7 @@ def export_model(order: Order, tell: Tell) -> Report:
         for precision in CANDIDATES:
             tell(f"trying {precision.name}")
             maker.write(folder / GRAPH, precision)
-            parity = measure_parity(source, _load(folder / GRAPH), checkpoint, order.pairs)
+            parity = measure_parity(source, _load(folder / GRAPH, precision), checkpoint, order.pairs)
             if not parity.faults:
                 break
             refused[precision.name] = parity.faults
@@ -84,7 +84,7 @@ def export_model(order: Order, tell: Tell) -> Report:
         maker.clean()
         size = (folder / GRAPH).stat().st_size
         report = Report(precision.name, maker.name, error, parity, size, refused, checkpoint.tokenizer_differs)
-        config = describe_config(checkpoint)
+        config = {**describe_config(checkpoint), "weight_bits": precision.weight_bits}
         if order.languages:
             config["languages"] = list(order.languages)
         finish_folder(folder, checkpoint.tokenizer.to_str(), config, _describe(checkpoint, report))
@@ -143,15 +143,15 @@ def _make_stock(checkpoint: Checkpoint, folder: Path) -> _Stock:
 def _verify_graph(checkpoint: Checkpoint, maker: _Folded | _Stock, folder: Path) -> float:
     """Return by how much the fp32 graph differs from the source, which must be next to nothing."""
     maker.write(folder / GRAPH, FP32)
-    error = measure_graph_error(checkpoint, _load(folder / GRAPH))
+    error = measure_graph_error(checkpoint, _load(folder / GRAPH, FP32))
     (folder / GRAPH).unlink()
     if not error < MOST_GRAPH_ERROR:
         raise ExportFailed(f"{checkpoint.source}: the graph differs from the model by {error:.1e} in fp32")
     return error
 
 
-def _load(file: Path) -> Classifier:
-    return Classifier(file, threads=usable_cores())
+def _load(file: Path, precision: Precision) -> Classifier:
+    return Classifier(file, threads=usable_cores(), weight_bits=precision.weight_bits)
 
 
 def _describe(checkpoint: Checkpoint, report: Report) -> dict[str, Any]:

@@ -17,10 +17,13 @@ from onnx import TensorProto
 from exporting.graph import ABSENT, Graph
 
 Floats = NDArray[np.float32]
-Products = Literal["fp32", "int8", "weights8"]
-"""How linear layers multiply: in fp32; int8 by int8; int8 weights by activations quantised block by block."""
+Products = Literal["fp32", "int7", "int8", "weights8"]
+"""How linear layers multiply: in fp32; int8 by int8, of which the weights use all bits or seven; int8 weights by
+activations quantised block by block."""
 
-LARGEST: Final = 127
+LARGEST: Final = {"int7": 64, "int8": 127, "weights8": 127}
+"""The largest weight. CPUs without VNNI add two products in 16 bits: with 64 they cannot overflow (2 * 255 * 64), with
+127 they can, unless the runtime takes its slower exact kernels, as the server then tells it to."""
 BLOCK: Final = 128
 """Rows that share a scale in `weights8`."""
 OFFSET: Final = 128
@@ -37,19 +40,29 @@ class Precision:
     int8_embedding: bool = False
 
     @property
+    def weight_bits(self) -> int:
+        """Bits that a weight takes at most, as the model's config tells the server."""
+        return {"fp32": 32, "int7": 7}.get(self.products, 8)
+
+    @property
     def name(self) -> str:
         """What reports call it."""
         return self.products + (" with an int8 embedding" if self.int8_embedding else "")
 
 
 FP32: Final = Precision()
-CANDIDATES: Final = (Precision("int8", int8_embedding=True), Precision("int8"), Precision("weights8"))
+CANDIDATES: Final = (
+    Precision("int7", int8_embedding=True),
+    Precision("int8", int8_embedding=True),
+    Precision("int8"),
+    Precision("weights8"),
+)
 """What an export tries in turn, the smallest and fastest first, until one keeps the verdicts."""
 
 
-def quantise(values: Floats, axis: int) -> tuple[NDArray[np.int8], Floats]:
+def quantise(values: Floats, axis: int, largest: int) -> tuple[NDArray[np.int8], Floats]:
     """Return int8 values and their scales, one for each slice across `axis`, which is kept with length 1."""
-    scales = np.abs(values).max(axis, keepdims=True) / LARGEST
+    scales = np.abs(values).max(axis, keepdims=True) / largest
     scales[scales == 0] = 1
     return np.rint(values / scales).astype(np.int8), scales.astype(np.float32)
 
@@ -58,8 +71,8 @@ def apply_linear(graph: Graph, x: str, weight: Floats, bias: Floats, products: P
     """Add `x @ weight + bias`; weight [inputs, outputs], bias [outputs]."""
     if products == "fp32":
         return graph.apply("Add", graph.apply("MatMul", x, graph.constant(weight)), graph.constant(bias))
-    if products == "int8":
-        values, scales = quantise(weight, axis=0)
+    if products in ("int7", "int8"):
+        values, scales = quantise(weight, axis=0, largest=LARGEST[products])
         constants = (graph.constant(values), graph.constant(scales[0]), ABSENT, graph.constant(bias))
         return graph.apply_own("DynamicQuantizeMatMul", x, *constants)
     return _apply_weights8(graph, x, weight, bias)
@@ -69,7 +82,7 @@ def look_up(graph: Graph, table: Floats, indices: str, *, int8: bool) -> str:
     """Add the lookup of rows of an embedding table [rows, width]."""
     if not int8:
         return graph.apply("Gather", graph.constant(table), indices)
-    values, scales = quantise(table, axis=1)
+    values, scales = quantise(table, axis=1, largest=LARGEST["int8"])
     rows = graph.apply("Cast", graph.apply("Gather", graph.constant(values), indices), to=TensorProto.FLOAT)
     return graph.apply("Mul", rows, graph.apply("Gather", graph.constant(scales), indices))
 
@@ -78,7 +91,7 @@ def _apply_weights8(graph: Graph, x: str, weight: Floats, bias: Floats) -> str:
     """Add a linear layer whose bytes are stored as [outputs, blocks, BLOCK], the rest of the last block as zeros."""
     inputs, outputs = weight.shape
     padded = np.pad(weight.T, ((0, 0), (0, -inputs % BLOCK))).reshape(outputs, -1, BLOCK)
-    values, scales = quantise(padded, axis=2)
+    values, scales = quantise(padded, axis=2, largest=LARGEST["weights8"])
     return graph.apply_own(
         "MatMulNBits",
         x,

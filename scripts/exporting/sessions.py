@@ -15,6 +15,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 ERRORS_ONLY: Final = 3
+EIGHT_BITS: Final = 8
 
 Feed = Mapping[str, NDArray[np.int64]]
 
@@ -22,8 +23,8 @@ Feed = Mapping[str, NDArray[np.int64]]
 class Classifier:
     """A graph that classifies: what it asks for is fed, its first output is read."""
 
-    def __init__(self, graph: Path | bytes, threads: int) -> None:
-        """Load a graph."""
+    def __init__(self, graph: Path | bytes, threads: int, *, weight_bits: int = 8) -> None:
+        """Load a graph whose weights use so many bits."""
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
@@ -31,8 +32,8 @@ class Classifier:
         options.enable_cpu_mem_arena = False
         options.enable_mem_pattern = False
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        # Without it CPUs that lack VNNI saturate in int8 products.
-        options.add_session_config_entry("session.x64quantprecision", "1")
+        # Without it CPUs that lack VNNI saturate in products of 8-bit weights.
+        options.add_session_config_entry("session.x64quantprecision", "0" if weight_bits < EIGHT_BITS else "1")
         content = str(graph) if isinstance(graph, Path) else graph
         self._session: Any = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
         self.inputs: Final = tuple(node.name for node in self._session.get_inputs())

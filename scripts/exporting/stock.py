@@ -53,6 +53,7 @@ def quantise_stock(graph: Path, output: Path, precision: Precision) -> None:
         str(graph),
         str(output),
         per_channel=True,
+        reduce_range=precision.products == "int7",
         weight_type=QuantType.QInt8,
         op_types_to_quantize=["MatMul", "Gather"] if precision.int8_embedding else ["MatMul"],
         # The quantiser takes a Gemm for a MatMul.

@@ -15,7 +15,8 @@ from transformers.models.deberta_v2.modeling_deberta_v2 import make_log_bucket_p
 from export.tiny_models import make_deberta
 from exporting.deberta import build_graph, is_foldable, list_buckets
 from exporting.gate import MOST_GRAPH_ERROR, draw_feed, run_source
-from exporting.precision import FP32, Precision
+from exporting.graph import Graph
+from exporting.precision import FP32, Precision, apply_linear
 from exporting.sessions import Classifier
 from proxy.nli.scoring import softmax
 
@@ -123,3 +124,15 @@ def test_buckets_are_the_models(buckets: int, longest: int) -> None:
     own = make_log_bucket_position(distances, buckets, longest).long() + buckets
     expected = own.clamp(0, 2 * buckets - 1).tolist()
     assert list_buckets(buckets, longest)[:-1].tolist() == expected
+
+
+def test_seven_bits_never_saturate() -> None:
+    """The largest weights and activations together are multiplied exactly by the fast kernels of any CPU."""
+    graph = Graph()
+    table = np.stack([np.ones(256), -np.ones(256)]).astype(np.float32)
+    rows = graph.apply("Gather", graph.constant(table), "input_ids")
+    sums = apply_linear(graph, rows, np.ones((256, 3), np.float32), np.zeros(3, np.float32), "int7")
+    model = graph.finish(graph.apply("Squeeze", sums, graph.integers(1)), classes=3)
+    fast = Classifier(model.SerializeToString(), threads=1, weight_bits=7)
+    logits = fast.run({"input_ids": np.array([[0], [1]]), "attention_mask": np.ones((2, 1), np.int64)})
+    assert logits == pytest.approx(np.array([[256.0] * 3, [-256.0] * 3]), rel=0.01)

@@ -183,8 +183,8 @@ def test_weights_damaged_on_the_way(
 ) -> None:
     """Weights whose sign is turned lose the verdicts: no candidate passes, and each one's fault is told."""
 
-    def quantise_wrongly(values: Floats, axis: int) -> tuple[NDArray[np.int8], Floats]:
-        integers, scales = quantise(values, axis)
+    def quantise_wrongly(values: Floats, axis: int, largest: int) -> tuple[NDArray[np.int8], Floats]:
+        integers, scales = quantise(values, axis, largest)
         return -integers, scales
 
     monkeypatch.setattr("exporting.precision.quantise", quantise_wrongly)

@@ -167,17 +167,23 @@ def test_a_pair_is_encoded_as_the_tokenizer_does_it() -> None:
     assert (ours.ids, ours.type_ids, ours.attention_mask) == (its.ids, its.type_ids, its.attention_mask)
 
 
+def link_folder(folder: Path, **changes: object) -> Path:
+    """Make a folder of the shipped model's files with another config."""
+    for name in ("model.onnx", "tokenizer.json"):
+        (folder / name).symlink_to(EMBEDDED / name)
+    config = json.loads((EMBEDDED / "config.json").read_text()) | changes
+    (folder / "config.json").write_text(json.dumps(config))
+    files = ("model.onnx", "tokenizer.json", "config.json")
+    sums = [f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in files]
+    (folder / "SHA256SUMS").write_text("".join(sums))
+    return folder
+
+
 @pytest.mark.parametrize("names", [["CONTRADICTION", "neutral", "entailment"], ["Neutral", "Contradict", "Entailed"]])
 def test_label_order_is_the_folders(nli: OnnxNli, tmp_path: Path, names: list[str]) -> None:
     """C29: the same graph under other names of its three logits gives the same numbers under these names."""
-    for name in ("model.onnx", "tokenizer.json"):
-        (tmp_path / name).symlink_to(EMBEDDED / name)
-    config = json.loads((EMBEDDED / "config.json").read_text()) | {"id2label": dict(enumerate(names))}
-    (tmp_path / "config.json").write_text(json.dumps(config))
-    files = ("model.onnx", "tokenizer.json", "config.json")
-    sums = [f"{hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()}  {name}\n" for name in files]
-    (tmp_path / "SHA256SUMS").write_text("".join(sums))
-    renamed = load_onnx_nli(tmp_path, threads=nli.describe().threads)
+    folder = link_folder(tmp_path, id2label=dict(enumerate(names)))
+    renamed = load_onnx_nli(folder, threads=nli.describe().threads)
     pair = Pair(GOLDEN[0].premise, GOLDEN[0].hypothesis)
     ((found,), (original,)) = score(renamed, [pair]), score(nli, [pair])
     renamed.close()
@@ -185,6 +191,15 @@ def test_label_order_is_the_folders(nli: OnnxNli, tmp_path: Path, names: list[st
         getattr(found, {"c": "contradiction", "n": "neutral", "e": "entailment"}[name[0].lower()]) for name in names
     ]
     assert by_index == list(in_order(original))
+
+
+@pytest.mark.parametrize(("bits", "exact"), [(8, "1"), (7, "0")])
+def test_exact_kernels_unless_weights_leave_room(tmp_path: Path, bits: int, exact: str) -> None:
+    """C32: weights of eight bits overflow on CPUs without VNNI unless the runtime is told to be exact."""
+    loaded = load_onnx_nli(link_folder(tmp_path, weight_bits=bits))
+    options = loaded._session.get_session_options()
+    loaded.close()
+    assert options.get_session_config_entry("session.x64quantprecision") == exact
 
 
 def test_a_cascade_of_one_model_is_that_model(nli: OnnxNli) -> None:

@@ -123,6 +123,8 @@ def test_sums_in_other_spellings(folder: Path) -> None:
         ({"languages": []}, "languages"),
         ({"tau_floor": 1.5}, "tau_floor"),
         ({"tau_floor": "high"}, "tau_floor"),
+        ({"weight_bits": 1}, "weight_bits"),
+        ({"weight_bits": "seven"}, "weight_bits"),
         ({"tau_floor": 0.9, "tau_ceiling": 0.5}, "tau_floor is over tau_ceiling"),
         ({"max_position_embeddings": None}, "max_length"),
         ({"max_length": 0}, "max_length"),
