@@ -3,7 +3,7 @@
     python scripts/train_embedded.py --data DIR --work DIR [--start FOLDER]
 
 In: a folder of labelled pairs (`train.jsonl.gz`, `dev.jsonl.gz`) and a start: all-MiniLM-L6-v2 from its package, or
-an earlier model folder of ours. Out: `WORK/trained/`, calibrated on the dev pairs, of which
+what an earlier training saved. Out: `WORK/trained/`, calibrated on the dev pairs, of which
 `scripts/export_onnx.py WORK/trained --output models/embedded` makes the model that ships.
 """
 
@@ -20,7 +20,7 @@ import typer
 from scipy.special import softmax
 
 from training.calibration import find_line, fit_temperature
-from training.checkpoint import LABELS, load_minilm, load_quantised, load_tokenizer
+from training.checkpoint import LABELS, load_minilm, load_tokenizer, load_trained
 from training.mixture import build_mixture, read_pairs
 from training.trainer import Encoded, Plan, encode, predict, train
 
@@ -40,7 +40,7 @@ OUT_OF_REACH: Final = 0.95
 def main(
     data: Annotated[Path, typer.Option(help="Folder with train.jsonl.gz and dev.jsonl.gz.")],
     work: Annotated[Path, typer.Option(help="Folder for checkpoints; a further call resumes.")],
-    start: Annotated[Path | None, typer.Option(help="A model folder of ours; else all-MiniLM-L6-v2.")] = None,
+    start: Annotated[Path | None, typer.Option(help="Folder of an earlier training; else all-MiniLM-L6-v2.")] = None,
     rate: Annotated[float, typer.Option(help="Peak learning rate.")] = 8e-5,
     seed: Annotated[int, typer.Option(help="Of every random choice.")] = 0,
     most_steps: Annotated[int | None, typer.Option(help="Fewer steps than one pass takes.")] = None,
@@ -51,7 +51,7 @@ def main(
     tokenizer = load_tokenizer(TOKENIZER, MAX_TOKENS)
     held_out = [json.loads(line)["subject"] for line in SLOT_SWAPS.read_text(encoding="utf-8").splitlines()]
     pairs = encode(tokenizer, build_mixture(data, held_out, seed))
-    model = load_quantised(start) if start else load_minilm(_find_minilm())
+    model = load_trained(start) if start else load_minilm(_find_minilm())
     train(model, pairs, Plan(work, rate, seed, most_steps), typer.echo)
     dev = encode(tokenizer, read_pairs(data / "dev.jsonl.gz"))
     _calibrate(model, dev)

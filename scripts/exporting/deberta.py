@@ -9,20 +9,17 @@ and values are one product; the last layer computes the first token alone, which
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
-from onnx import TensorProto
 
+from exporting.blocks import Weights, add_and_normalise, attend, classify, normalise, read_linear, write_mask
 from exporting.graph import Graph
 from exporting.precision import Floats, Precision, apply_linear, look_up
 
-MASKED: Final = -3e4
-"""Added to the scores of padding: finite, so that a row of nothing but padding stays a number."""
 EMBEDDINGS: Final = "deberta.embeddings"
 ENCODER: Final = "deberta.encoder"
 _TERMS: Final = ("c2p", "p2c")
@@ -35,8 +32,6 @@ _FOLDED: Final = {
     "pooler_hidden_act": "gelu",
 }
 """What the graph takes for granted, as in all published v3 models."""
-
-Weights = Mapping[str, Floats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +96,14 @@ def build_graph(config: Any, weights: Weights, precision: Precision) -> onnx.Mod
     shape = _read_shape(config)
     graph = Graph()
     x = look_up(graph, weights[f"{EMBEDDINGS}.word_embeddings.weight"], "input_ids", int8=precision.int8_embedding)
-    x = _normalise(graph, x, weights, f"{EMBEDDINGS}.LayerNorm", shape)
-    mask = _write_mask(graph)
+    x = normalise(graph, x, weights, f"{EMBEDDINGS}.LayerNorm", shape.epsilon)
+    mask = write_mask(graph)
     distances = _write_distances(graph, shape)
     positions = _read_positions(weights, shape)
     for index in range(shape.layers):
         layer = _Layer(graph, shape, weights, f"{ENCODER}.layer.{index}", precision)
         x = layer.apply(x, mask, distances, positions, first_only=index == shape.layers - 1)
-    return graph.finish(_classify(graph, x, weights), config.num_labels)
+    return graph.finish(classify(graph, x, weights, "pooler.dense", "Gelu"), config.num_labels)
 
 
 class _Layer:
@@ -134,9 +129,7 @@ class _Layer:
             queries, bias, x = graph.cut(queries, *first, 2), graph.cut(bias, *first, 2), graph.cut(x, *first, 1)
         scores = graph.apply_own("FusedMatMul", queries, keys, transB=1)
         scores = graph.apply("Add", graph.apply("Add", scores, bias), mask)
-        context = graph.apply("MatMul", graph.apply("Softmax", scores, axis=-1), values)
-        context = graph.apply("Transpose", context, perm=[0, 2, 1, 3])
-        context = graph.apply("Reshape", context, graph.integers(0, 0, self._shape.hidden))
+        context = attend(graph, scores, values, self._shape.hidden)
         x = self._add_and_normalise(
             x, self._apply_dense(context, "attention.output.dense"), "attention.output.LayerNorm"
         )
@@ -186,13 +179,11 @@ class _Layer:
         return apply_linear(self._graph, x, *self._read(name), self._precision.products)
 
     def _add_and_normalise(self, x: str, change: str, name: str) -> str:
-        gain = self._graph.constant(self._weights[f"{self._name}.{name}.weight"])
-        offset = self._graph.constant(self._weights[f"{self._name}.{name}.bias"])
-        return self._graph.apply_own("SkipLayerNormalization", x, change, gain, offset, epsilon=self._shape.epsilon)
+        sides, epsilon = (x, change), self._shape.epsilon
+        return add_and_normalise(self._graph, sides, self._weights, f"{self._name}.{name}", epsilon)
 
     def _read(self, name: str) -> tuple[Floats, Floats]:
-        """Return weight [inputs, outputs] and bias of one of the layer's linear parts."""
-        return self._weights[f"{self._name}.{name}.weight"].T, self._weights[f"{self._name}.{name}.bias"]
+        return read_linear(self._weights, f"{self._name}.{name}")
 
 
 def list_buckets(buckets: int, longest: int) -> NDArray[np.int64]:
@@ -234,13 +225,6 @@ def _read_positions(weights: Weights, shape: Shape) -> NDArray[np.float64]:
     return np.asarray(normed, np.float64)
 
 
-def _write_mask(graph: Graph) -> str:
-    """Return what is added to the scores, [batch, 1, 1, length]: 0, or `MASKED` for padding."""
-    shown = graph.apply("Cast", graph.apply("Unsqueeze", "attention_mask", graph.integers(1, 2)), to=TensorProto.FLOAT)
-    hidden = graph.apply("Sub", graph.constant(np.float32(1)), shown)  # type: ignore[arg-type]
-    return graph.apply("Mul", hidden, graph.constant(np.float32(MASKED)))  # type: ignore[arg-type]
-
-
 def _write_distances(graph: Graph, shape: Shape) -> Distances:
     """Add what follows from the length alone."""
     length = graph.apply("Shape", "input_ids", start=1, end=2)
@@ -268,19 +252,3 @@ def _align(graph: Graph, products: str, distances: Distances) -> str:
     flat = graph.apply("Reshape", products, graph.integers(0, 0, 0, -1))
     folded = graph.apply("Reshape", graph.cut(flat, distances.skipped, distances.end, 3), distances.folded)
     return graph.cut(folded, graph.integers(0), distances.length, 4)
-
-
-def _normalise(graph: Graph, x: str, weights: Weights, name: str, shape: Shape) -> str:
-    gain, offset = graph.constant(weights[f"{name}.weight"]), graph.constant(weights[f"{name}.bias"])
-    return graph.apply("LayerNormalization", x, gain, offset, axis=-1, epsilon=shape.epsilon)
-
-
-def _classify(graph: Graph, x: str, weights: Weights) -> str:
-    """Return the logits of [batch, 1, hidden]."""
-    first = graph.apply("Squeeze", x, graph.integers(1))
-    for name in ("pooler.dense", "classifier"):
-        parts = graph.constant(weights[f"{name}.weight"]), graph.constant(weights[f"{name}.bias"])
-        first = graph.apply("Gemm", first, *parts, transB=1)
-        if name == "pooler.dense":
-            first = graph.apply_own("Gelu", first)
-    return first

@@ -24,10 +24,11 @@ ABSENT: Final = ""
 
 
 class Graph:
-    """A graph in the making; its inputs are `INPUTS`, int64, [batch, length]."""
+    """A graph in the making."""
 
-    def __init__(self) -> None:
-        """Begin without operators."""
+    def __init__(self, inputs: tuple[str, ...] = INPUTS) -> None:
+        """Begin without operators; the inputs are int64, [batch, length]."""
+        self._inputs = inputs
         self._nodes: list[onnx.NodeProto] = []
         self._constants: dict[str, onnx.TensorProto] = {}
 
@@ -67,7 +68,7 @@ class Graph:
         graph = helper.make_graph(
             self._nodes,
             "classifier",
-            [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"]) for name in INPUTS],
+            [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"]) for name in self._inputs],
             [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", classes])],
             list(self._constants.values()),
         )

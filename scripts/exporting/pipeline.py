@@ -14,8 +14,9 @@ from typing import Any, Final
 
 import onnx
 
+from exporting import bert, deberta
+from exporting.blocks import Weights
 from exporting.checkpoint import Checkpoint, describe_config, load_checkpoint
-from exporting.deberta import build_graph, is_foldable
 from exporting.failures import ExportFailed
 from exporting.folder import GRAPH, finish_folder, write_folder
 from exporting.gate import MOST_GRAPH_ERROR, Labelled, Parity, judge_source, measure_graph_error, measure_parity
@@ -25,6 +26,7 @@ from proxy.nli.cpu import usable_cores
 
 PACKAGES: Final = ("torch", "transformers", "optimum", "onnx", "onnxruntime", "tokenizers")
 
+Build = Callable[[Any, Weights, Precision], onnx.ModelProto]
 Tell = Callable[[str], None]
 """Takes the name of the step that begins."""
 
@@ -65,7 +67,7 @@ def export_model(order: Order, tell: Tell) -> Report:
     with write_folder(order.output) as folder:
         tell(f"loading {order.source}")
         checkpoint = load_checkpoint(order.source, order.revision, [pair for pair, _ in order.pairs])
-        maker = _Folded(checkpoint, folder) if is_foldable(checkpoint.config) else _make_stock(checkpoint, folder)
+        maker = _choose_maker(checkpoint, folder)
         tell(f"checking the {maker.name} graph in fp32")
         error = _verify_graph(checkpoint, maker, folder)
         tell(f"judging {len(order.pairs)} pairs in fp32")
@@ -96,12 +98,13 @@ class _Folded:
 
     name = "folded"
 
-    def __init__(self, checkpoint: Checkpoint, folder: Path) -> None:  # noqa: ARG002 - as the other maker's
+    def __init__(self, checkpoint: Checkpoint, build: Build) -> None:
         self._checkpoint = checkpoint
+        self._build = build
 
     def write(self, file: Path, precision: Precision) -> None:
         """Write the graph at a precision."""
-        onnx.save(build_graph(self._checkpoint.config, self._checkpoint.read_weights(), precision), file)
+        onnx.save(self._build(self._checkpoint.config, self._checkpoint.read_weights(), precision), file)
 
     def clean(self) -> None:
         """Leave nothing: there is nothing but the graph."""
@@ -129,6 +132,14 @@ class _Stock:
     def clean(self) -> None:
         """Remove the fp32 graph."""
         self._graph.unlink()
+
+
+def _choose_maker(checkpoint: Checkpoint, folder: Path) -> _Folded | _Stock:
+    """Return what writes the model's graphs: ours where we know the architecture."""
+    for architecture in (deberta, bert):
+        if architecture.is_foldable(checkpoint.config):
+            return _Folded(checkpoint, architecture.build_graph)
+    return _make_stock(checkpoint, folder)
 
 
 def _make_stock(checkpoint: Checkpoint, folder: Path) -> _Stock:

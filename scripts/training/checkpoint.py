@@ -33,8 +33,17 @@ def load_minilm(package_zip: Path) -> BertForSequenceClassification:
         return BertForSequenceClassification.from_pretrained(folder, config=_make_config(folder), dtype=torch.float32)
 
 
+def load_trained(folder: Path) -> BertForSequenceClassification:
+    """Load what an earlier training saved, or the first int8 export, whose fp32 weights are not kept."""
+    if (folder / "model.safetensors").exists():
+        return BertForSequenceClassification.from_pretrained(
+            folder, config=_make_config(str(folder)), dtype=torch.float32
+        )
+    return load_quantised(folder)
+
+
 def load_quantised(folder: Path) -> BertForSequenceClassification:
-    """Load an int8 export of ours: the weights are what its integers and scales say.
+    """Load the int8 export of version 0: the weights are what its integers and scales say.
 
     Raises:
         ValueError: the graph lacks a weight.

@@ -68,7 +68,7 @@ class _EmptyHub(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-@pytest.mark.parametrize(("name", "graph"), [("deberta", "folded"), ("bert", "stock"), ("roberta", "stock")])
+@pytest.mark.parametrize(("name", "graph"), [("deberta", "folded"), ("bert", "folded"), ("roberta", "stock")])
 def test_export_gives_a_folder_that_the_server_reads(
     sources: dict[str, Path], pairs_file: Path, tmp_path: Path, name: str, graph: str
 ) -> None:
