@@ -18,6 +18,7 @@ import numpy as np
 import torch
 import typer
 from scipy.special import softmax
+from transformers import PreTrainedTokenizerFast
 
 from training.calibration import find_line, fit_temperature
 from training.checkpoint import LABELS, load_minilm, load_tokenizer, load_trained
@@ -31,6 +32,7 @@ ROOT: Final = Path(__file__).parents[1]
 SLOT_SWAPS: Final = ROOT / "scripts" / "nli_data" / "slot_swaps.jsonl"
 TOKENIZER: Final = ROOT / "models" / "embedded" / "tokenizer.json"
 MAX_TOKENS: Final = 128
+MARKS: Final = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
 FLOOR_PRECISION: Final = 0.85
 CEILING_PRECISION: Final = 0.95
 OUT_OF_REACH: Final = 0.95
@@ -57,7 +59,9 @@ def main(
     _calibrate(model, dev)
     model.save_pretrained(work / "trained")
     tokenizer.no_truncation()
-    tokenizer.save(str(work / "trained" / "tokenizer.json"))
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=MAX_TOKENS, **MARKS).save_pretrained(
+        work / "trained"
+    )
 
 
 def _calibrate(model: BertForSequenceClassification, dev: list[Encoded]) -> None:
@@ -73,7 +77,7 @@ def _calibrate(model: BertForSequenceClassification, dev: list[Encoded]) -> None
     lines = [find_line(contradiction, labels == against, p) for p in (FLOOR_PRECISION, CEILING_PRECISION)]
     floor, ceiling = (OUT_OF_REACH if line is None else line for line in lines)
     model.config.update({
-        "tau_floor": floor, "tau_ceiling": ceiling, "languages": ["en"], "max_length": MAX_TOKENS,
+        "tau_floor": floor, "tau_ceiling": ceiling, "languages": ["en"],
     })  # fmt: skip
     accuracy = (logits.argmax(axis=1) == labels).mean()
     typer.echo(f"dev accuracy {accuracy:.3f}, temperature {temperature:.3f}, floor {lines[0]}, ceiling {lines[1]}")

@@ -15,7 +15,7 @@ import onnx
 
 from exporting.blocks import Weights, add_and_normalise, attend, classify, normalise, read_linear, write_mask
 from exporting.graph import Graph
-from exporting.precision import Precision, apply_linear, look_up
+from exporting.precision import Precision, Products, apply_linear, look_up
 
 EMBEDDINGS: Final = "bert.embeddings"
 ENCODER: Final = "bert.encoder"
@@ -82,9 +82,13 @@ class _Layer:
             queries, x = graph.cut(queries, *first, 2), graph.cut(x, *first, 1)
         scores = graph.apply("Add", graph.apply_own("FusedMatMul", queries, keys, transB=1), mask)
         context = attend(graph, scores, values, self._config.hidden_size)
-        x = self._join(x, self._apply_dense(context, "attention.output.dense"), "attention.output.LayerNorm")
-        inner = graph.apply_own("Gelu", self._apply_dense(x, "intermediate.dense"))
-        return self._join(x, self._apply_dense(inner, "output.dense"), "output.LayerNorm")
+        x = self._join(
+            x,
+            self._apply_dense(context, "attention.output.dense", self._precision.products),
+            "attention.output.LayerNorm",
+        )
+        inner = graph.apply_own("Gelu", self._apply_dense(x, "intermediate.dense", self._precision.products))
+        return self._join(x, self._apply_dense(inner, "output.dense", self._precision.narrowing), "output.LayerNorm")
 
     def _project(self, x: str) -> list[str]:
         """Return queries, keys and values, [batch, heads, length, width] each."""
@@ -100,8 +104,8 @@ class _Layer:
         by_head = self._graph.apply("Reshape", projected, self._graph.integers(0, 0, 3, heads, width))
         return self._graph.split(self._graph.apply("Transpose", by_head, perm=[2, 0, 3, 1, 4]), 1, 1, 1)
 
-    def _apply_dense(self, x: str, name: str) -> str:
-        return apply_linear(self._graph, x, *self._read(name), self._precision.products)
+    def _apply_dense(self, x: str, name: str, products: Products) -> str:
+        return apply_linear(self._graph, x, *self._read(name), products)
 
     def _join(self, x: str, change: str, name: str) -> str:
         sides, epsilon = (x, change), self._config.layer_norm_eps

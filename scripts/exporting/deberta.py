@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from exporting.blocks import Weights, add_and_normalise, attend, classify, normalise, read_linear, write_mask
 from exporting.graph import Graph
-from exporting.precision import Floats, Precision, apply_linear, look_up
+from exporting.precision import Floats, Precision, Products, apply_linear, look_up
 
 EMBEDDINGS: Final = "deberta.embeddings"
 ENCODER: Final = "deberta.encoder"
@@ -131,10 +131,14 @@ class _Layer:
         scores = graph.apply("Add", graph.apply("Add", scores, bias), mask)
         context = attend(graph, scores, values, self._shape.hidden)
         x = self._add_and_normalise(
-            x, self._apply_dense(context, "attention.output.dense"), "attention.output.LayerNorm"
+            x,
+            self._apply_dense(context, "attention.output.dense", self._precision.products),
+            "attention.output.LayerNorm",
         )
-        inner = graph.apply_own("Gelu", self._apply_dense(x, "intermediate.dense"))
-        return self._add_and_normalise(x, self._apply_dense(inner, "output.dense"), "output.LayerNorm")
+        inner = graph.apply_own("Gelu", self._apply_dense(x, "intermediate.dense", self._precision.products))
+        return self._add_and_normalise(
+            x, self._apply_dense(inner, "output.dense", self._precision.narrowing), "output.LayerNorm"
+        )
 
     def _project(self, x: str) -> tuple[str, str]:
         """Return queries with keys [2, batch, heads, length, width], and values [batch, heads, length, width]."""
@@ -175,8 +179,8 @@ class _Layer:
         by_head = both.reshape(2, 1, 2 * shape.buckets, shape.heads, shape.width).transpose(0, 1, 3, 2, 4)
         return by_head.astype(np.float32)
 
-    def _apply_dense(self, x: str, name: str) -> str:
-        return apply_linear(self._graph, x, *self._read(name), self._precision.products)
+    def _apply_dense(self, x: str, name: str, products: Products) -> str:
+        return apply_linear(self._graph, x, *self._read(name), products)
 
     def _add_and_normalise(self, x: str, change: str, name: str) -> str:
         sides, epsilon = (x, change), self._shape.epsilon

@@ -58,7 +58,7 @@ class Parity:
         """Why the exported model may not be published; empty if it may."""
         faults = []
         change = self.accuracy - self.source_accuracy
-        if abs(change) > MOST_ACCURACY_LOST:
+        if -change > MOST_ACCURACY_LOST:
             faults.append(f"accuracy changes by {100 * change:+.2f} points (0.5 allowed)")
         if self.agreement <= LEAST_AGREEMENT:
             faults.append(f"only {self.agreement:.1%} of labels agree (over {LEAST_AGREEMENT:.0%} needed)")

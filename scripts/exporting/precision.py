@@ -38,6 +38,13 @@ class Precision:
 
     products: Products = "fp32"
     int8_embedding: bool = False
+    exact_narrowing: bool = False
+    """The product back from a layer's wide middle stays fp32: its inputs have outliers, and all share one scale."""
+
+    @property
+    def narrowing(self) -> Products:
+        """How the product back from a layer's wide middle is computed."""
+        return "fp32" if self.exact_narrowing else self.products
 
     @property
     def weight_bits(self) -> int:
@@ -47,13 +54,16 @@ class Precision:
     @property
     def name(self) -> str:
         """What reports call it."""
-        return self.products + (" with an int8 embedding" if self.int8_embedding else "")
+        kept = ", narrowing fp32" if self.exact_narrowing else ""
+        return self.products + (" with an int8 embedding" if self.int8_embedding else "") + kept
 
 
 FP32: Final = Precision()
 CANDIDATES: Final = (
     Precision("int7", int8_embedding=True),
     Precision("int8", int8_embedding=True),
+    Precision("int7", int8_embedding=True, exact_narrowing=True),
+    Precision("int8", int8_embedding=True, exact_narrowing=True),
     Precision("int8"),
     Precision("weights8"),
 )

@@ -57,8 +57,13 @@ def quantise_stock(graph: Path, output: Path, precision: Precision) -> None:
         weight_type=QuantType.QInt8,
         op_types_to_quantize=["MatMul", "Gather"] if precision.int8_embedding else ["MatMul"],
         # The quantiser takes a Gemm for a MatMul.
-        nodes_to_exclude=[node.name for node in nodes if node.op_type == "Gemm"],
+        nodes_to_exclude=[node.name for node in nodes if node.op_type == "Gemm" or _is_kept(node.name, precision)],
     )
+
+
+def _is_kept(node: str, precision: Precision) -> bool:
+    """Tell whether a node is the product back from a layer's wide middle and stays fp32."""
+    return precision.exact_narrowing and node.endswith("/output/dense/MatMul") and "attention" not in node
 
 
 def _quiet_quantiser() -> None:
