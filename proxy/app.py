@@ -26,6 +26,7 @@ from litestar.stores.memory import MemoryStore
 
 import proxy
 from proxy.asgi import ClientGone
+from proxy.background import in_background
 from proxy.credentials import Gate
 from proxy.deployment import Deployment, InFlight, Readiness
 from proxy.errors import ANSWERS, HttpError, SettingsInvalid, VerifierFailed, error_body
@@ -33,7 +34,6 @@ from proxy.headers import credentials_of
 from proxy.llm import OpenAiModels
 from proxy.nli.cascade import CascadeNli
 from proxy.nli.onnx import OnnxNli, load_onnx_nli
-from proxy.pipeline import in_background
 from proxy.prompts import recall as recall_prompt
 from proxy.retrieval import Retrieval
 from proxy.routes import build_routes

@@ -8,13 +8,14 @@ verification never breaks the answer that it was to check.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Self
 
 import structlog
 
+from proxy.background import in_background
 from proxy.claims.checkable import is_refusal
 from proxy.claims.claim import Claims, Sentence
 from proxy.claims.decompose import ClaimsFailed, decompose
@@ -52,8 +53,6 @@ SEARCH_SHARE: Final = 0.5
 """Part of the remaining budget that a search may take: the verdicts must still be drawn, with or without it."""
 FAILURES: Final = frozenset({"recall_failed", "claims_failed", "nli_failed", "nli_not_ready", "deadline", "busy"})
 """Reasons that are a failure of ours or of the upstream, not a property of the answer."""
-
-T = TypeVar("T")
 
 _log = structlog.get_logger()
 
@@ -350,14 +349,3 @@ def why_not_edited(work: Work, judged: Judged) -> Flag | None:
         return "unseen_input"
     suspect = is_reference_suspect(judged.verdicts, judged.threshold, work.policy.flag_share)
     return "reference_suspect" if suspect else None
-
-
-@asynccontextmanager
-async def in_background(work: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio.Task[T]]:
-    """Run something beside the block; what is unfinished at its end is cancelled, so nothing outlives a request."""
-    task = asyncio.create_task(work)
-    try:
-        yield task
-    finally:
-        task.cancel()
-        await asyncio.wait([task])

@@ -18,10 +18,10 @@ import structlog
 import uvicorn
 
 from proxy.app import build_app
+from proxy.background import in_background
 from proxy.deployment import Readiness
 from proxy.embedded import run_embedded_upstream
 from proxy.errors import SettingsInvalid
-from proxy.pipeline import in_background
 from proxy.settings import Settings
 
 KEEP_ALIVE_S = 75

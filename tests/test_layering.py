@@ -17,7 +17,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "proxy"
 
 ORDER = {
-    "leaves": ((), "errors controls settings wire headers wording language stopwatch prompts quantities"),
+    "leaves": ((), "errors controls settings wire headers wording language stopwatch background prompts quantities"),
     "services": (("leaves",), "nli.scoring services"),
     # In the order in which a request goes through them; what corrects is two files.
     "stages": (
