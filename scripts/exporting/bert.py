@@ -10,12 +10,11 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-import numpy as np
 import onnx
 
-from exporting.blocks import Weights, add_and_normalise, attend, classify, normalise, read_linear, write_mask
+from exporting.blocks import Layer, Sizes, Weights, attend, classify, normalise, write_mask
 from exporting.graph import Graph
-from exporting.precision import Precision, Products, apply_linear, look_up
+from exporting.precision import Precision, look_up
 
 EMBEDDINGS: Final = "bert.embeddings"
 ENCODER: Final = "bert.encoder"
@@ -44,15 +43,16 @@ def build_graph(config: Any, weights: Weights, precision: Precision) -> onnx.Mod
         precision: what is quantised.
     """
     graph = Graph(INPUTS)
-    x = _embed(graph, config, weights, precision)
+    sizes = Sizes(config.hidden_size, config.num_attention_heads, config.num_hidden_layers, config.layer_norm_eps)
+    x = _embed(graph, sizes, weights, precision)
     mask = write_mask(graph)
-    for index in range(config.num_hidden_layers):
-        layer = _Layer(graph, config, weights, f"{ENCODER}.layer.{index}", precision)
-        x = layer.apply(x, mask, first_only=index == config.num_hidden_layers - 1)
+    for index in range(sizes.layers):
+        layer = _Layer(graph, sizes, weights, f"{ENCODER}.layer.{index}", precision)
+        x = layer.apply(x, mask, first_only=index == sizes.layers - 1)
     return graph.finish(classify(graph, x, weights, "bert.pooler.dense", "Tanh"), config.num_labels)
 
 
-def _embed(graph: Graph, config: Any, weights: Weights, precision: Precision) -> str:  # noqa: ANN401 - the same
+def _embed(graph: Graph, sizes: Sizes, weights: Weights, precision: Precision) -> str:
     """Add words, positions and segments, [batch, length, hidden]."""
     words = look_up(graph, weights[f"{EMBEDDINGS}.word_embeddings.weight"], "input_ids", int8=precision.int8_embedding)
     segments = look_up(graph, weights[f"{EMBEDDINGS}.token_type_embeddings.weight"], "token_type_ids", int8=False)
@@ -60,56 +60,19 @@ def _embed(graph: Graph, config: Any, weights: Weights, precision: Precision) ->
     table = graph.constant(weights[f"{EMBEDDINGS}.position_embeddings.weight"])
     positions = graph.cut(table, graph.integers(0), length, 0)
     x = graph.apply("Add", graph.apply("Add", words, segments), positions)
-    return normalise(graph, x, weights, f"{EMBEDDINGS}.LayerNorm", config.layer_norm_eps)
+    return normalise(graph, x, weights, f"{EMBEDDINGS}.LayerNorm", sizes.epsilon)
 
 
-class _Layer:
+class _Layer(Layer):
     """One layer of the encoder, written into a graph."""
-
-    def __init__(self, graph: Graph, config: Any, weights: Weights, name: str, precision: Precision) -> None:  # noqa: ANN401
-        self._graph = graph
-        self._config = config
-        self._weights = weights
-        self._name = name
-        self._precision = precision
 
     def apply(self, x: str, mask: str, *, first_only: bool) -> str:
         """Add the layer: [batch, length, hidden] to the same, or with `first_only` to [batch, 1, hidden]."""
-        graph = self._graph
-        queries, keys, values = self._project(x)
+        graph = self.graph
+        projected = self.project(x, ("query", "key", "value"), 1 / math.sqrt(self.sizes.width))
+        queries, keys, values = graph.split(projected, 1, 1, 1)
         if first_only:
             first = (graph.integers(0), graph.integers(1))
             queries, x = graph.cut(queries, *first, 2), graph.cut(x, *first, 1)
         scores = graph.apply("Add", graph.apply_own("FusedMatMul", queries, keys, transB=1), mask)
-        context = attend(graph, scores, values, self._config.hidden_size)
-        x = self._join(
-            x,
-            self._apply_dense(context, "attention.output.dense", self._precision.products),
-            "attention.output.LayerNorm",
-        )
-        inner = graph.apply_own("Gelu", self._apply_dense(x, "intermediate.dense", self._precision.products))
-        return self._join(x, self._apply_dense(inner, "output.dense", self._precision.narrowing), "output.LayerNorm")
-
-    def _project(self, x: str) -> list[str]:
-        """Return queries, keys and values, [batch, heads, length, width] each."""
-        heads = self._config.num_attention_heads
-        width = self._config.hidden_size // heads
-        parts = [self._read(f"attention.self.{part}") for part in ("query", "key", "value")]
-        scales = (1 / math.sqrt(width), 1, 1)
-        weight = np.concatenate([part[0] * scale for part, scale in zip(parts, scales, strict=True)], axis=1)
-        bias = np.concatenate([part[1] * scale for part, scale in zip(parts, scales, strict=True)])
-        projected = apply_linear(
-            self._graph, x, weight.astype(np.float32), bias.astype(np.float32), self._precision.products
-        )
-        by_head = self._graph.apply("Reshape", projected, self._graph.integers(0, 0, 3, heads, width))
-        return self._graph.split(self._graph.apply("Transpose", by_head, perm=[2, 0, 3, 1, 4]), 1, 1, 1)
-
-    def _apply_dense(self, x: str, name: str, products: Products) -> str:
-        return apply_linear(self._graph, x, *self._read(name), products)
-
-    def _join(self, x: str, change: str, name: str) -> str:
-        sides, epsilon = (x, change), self._config.layer_norm_eps
-        return add_and_normalise(self._graph, sides, self._weights, f"{self._name}.{name}", epsilon)
-
-    def _read(self, name: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        return read_linear(self._weights, f"{self._name}.{name}")
+        return self.feed_forward(x, attend(graph, scores, values, self.sizes.hidden))

@@ -16,9 +16,9 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from exporting.blocks import Weights, add_and_normalise, attend, classify, normalise, read_linear, write_mask
+from exporting.blocks import Layer, Sizes, Weights, attend, classify, normalise, write_mask
 from exporting.graph import Graph
-from exporting.precision import Floats, Precision, Products, apply_linear, look_up
+from exporting.precision import Floats, Precision, look_up
 
 EMBEDDINGS: Final = "deberta.embeddings"
 ENCODER: Final = "deberta.encoder"
@@ -35,23 +35,14 @@ _FOLDED: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Sizes):
     """The sizes that the graph needs."""
 
-    hidden: int
-    heads: int
-    layers: int
     buckets: int
     """Positions to either side that have a row of their own or share one."""
     longest: int
     """Longest input in tokens."""
-    epsilon: float
     normed_positions: bool
-
-    @property
-    def width(self) -> int:
-        """Width of a head."""
-        return self.hidden // self.heads
 
     @property
     def scale(self) -> float:
@@ -106,22 +97,18 @@ def build_graph(config: Any, weights: Weights, precision: Precision) -> onnx.Mod
     return graph.finish(classify(graph, x, weights, "pooler.dense", "Gelu"), config.num_labels)
 
 
-class _Layer:
+class _Layer(Layer):
     """One layer of the encoder, written into a graph."""
 
-    def __init__(self, graph: Graph, shape: Shape, weights: Weights, name: str, precision: Precision) -> None:
-        self._graph = graph
-        self._shape = shape
-        self._weights = weights
-        self._name = name
-        self._precision = precision
+    sizes: Shape
 
     def apply(
         self, x: str, mask: str, distances: Distances, positions: NDArray[np.float64], *, first_only: bool
     ) -> str:
         """Add the layer: [batch, length, hidden] to the same, or with `first_only` to [batch, 1, hidden]."""
-        graph = self._graph
-        asked_and_keyed, values = self._project(x)
+        graph = self.graph
+        projected = self.project(x, ("query_proj", "key_proj", "value_proj"), self.sizes.scale)
+        asked_and_keyed, values = graph.split(projected, 2, 1)
         queries, keys = graph.split(asked_and_keyed, 1, 1)
         bias = self._score_positions(asked_and_keyed, distances, positions)
         if first_only:
@@ -129,32 +116,11 @@ class _Layer:
             queries, bias, x = graph.cut(queries, *first, 2), graph.cut(bias, *first, 2), graph.cut(x, *first, 1)
         scores = graph.apply_own("FusedMatMul", queries, keys, transB=1)
         scores = graph.apply("Add", graph.apply("Add", scores, bias), mask)
-        context = attend(graph, scores, values, self._shape.hidden)
-        x = self._add_and_normalise(
-            x,
-            self._apply_dense(context, "attention.output.dense", self._precision.products),
-            "attention.output.LayerNorm",
-        )
-        inner = graph.apply_own("Gelu", self._apply_dense(x, "intermediate.dense", self._precision.products))
-        return self._add_and_normalise(
-            x, self._apply_dense(inner, "output.dense", self._precision.narrowing), "output.LayerNorm"
-        )
-
-    def _project(self, x: str) -> tuple[str, str]:
-        """Return queries with keys [2, batch, heads, length, width], and values [batch, heads, length, width]."""
-        shape, graph = self._shape, self._graph
-        parts = [self._read(f"attention.self.{part}_proj") for part in ("query", "key", "value")]
-        scales = (shape.scale, 1, 1)
-        weight = np.concatenate([part[0] * scale for part, scale in zip(parts, scales, strict=True)], axis=1)
-        bias = np.concatenate([part[1] * scale for part, scale in zip(parts, scales, strict=True)])
-        projected = apply_linear(graph, x, weight.astype(np.float32), bias.astype(np.float32), self._precision.products)
-        by_head = graph.apply("Reshape", projected, graph.integers(0, 0, 3, shape.heads, shape.width))
-        asked_and_keyed, values = graph.split(graph.apply("Transpose", by_head, perm=[2, 0, 3, 1, 4]), 2, 1)
-        return asked_and_keyed, values
+        return self.feed_forward(x, attend(graph, scores, values, self.sizes.hidden))
 
     def _score_positions(self, asked_and_keyed: str, distances: Distances, positions: NDArray[np.float64]) -> str:
         """Return what the distance of query and key adds to the scores, [batch, heads, length, length]."""
-        graph = self._graph
+        graph = self.graph
         table = graph.constant(self._fold_positions(positions))
         rows = graph.apply("Gather", table, distances.rows, axis=3)
         products = graph.apply_own("FusedMatMul", asked_and_keyed, rows, transB=1)
@@ -167,27 +133,17 @@ class _Layer:
         Row r stands for distance r - buckets. A query i meets key j at i - j, and a key j meets query i at i - j:
         from the query's side j counts up as the distance goes down. Reversed, one choice of rows serves both.
         """
-        shape = self._shape
-        shared = f"{self._name}.attention.self.pos_key_proj.weight" not in self._weights
+        shape = self.sizes
+        shared = not self.has("attention.self.pos_key_proj")
         key, query = ("key_proj", "query_proj") if shared else ("pos_key_proj", "pos_query_proj")
         tables = []
         for name, scale in ((key, 1.0), (query, shape.scale)):
-            weight, bias = self._read(f"attention.self.{name}")
+            weight, bias = self.read(f"attention.self.{name}")
             tables.append((positions @ weight + bias) * scale)
         reverse = np.clip(2 * shape.buckets - np.arange(2 * shape.buckets), 0, 2 * shape.buckets - 1)
         both = np.stack([tables[0][reverse], tables[1]])
         by_head = both.reshape(2, 1, 2 * shape.buckets, shape.heads, shape.width).transpose(0, 1, 3, 2, 4)
         return by_head.astype(np.float32)
-
-    def _apply_dense(self, x: str, name: str, products: Products) -> str:
-        return apply_linear(self._graph, x, *self._read(name), products)
-
-    def _add_and_normalise(self, x: str, change: str, name: str) -> str:
-        sides, epsilon = (x, change), self._shape.epsilon
-        return add_and_normalise(self._graph, sides, self._weights, f"{self._name}.{name}", epsilon)
-
-    def _read(self, name: str) -> tuple[Floats, Floats]:
-        return read_linear(self._weights, f"{self._name}.{name}")
 
 
 def list_buckets(buckets: int, longest: int) -> NDArray[np.int64]:
