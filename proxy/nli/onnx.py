@@ -157,7 +157,7 @@ def load_onnx_nli(path: Path, threads: int | None = None) -> OnnxNli:
         encoder = load_encoder(folder.path / TOKENIZER, folder.max_tokens)
         session = onnxruntime.InferenceSession(
             str(folder.graph),
-            _make_options(threads or usable_cores(), folder.config.weight_bits),
+            make_options(threads or usable_cores(), folder.config.weight_bits),
             providers=["CPUExecutionProvider"],
         )
         return OnnxNli(folder, session, encoder)
@@ -174,7 +174,7 @@ def _estimate_length(pair: Pair) -> int:
     return len(pair.premise) + len(pair.hypothesis)
 
 
-def _make_options(threads: int, weight_bits: int) -> onnxruntime.SessionOptions:
+def make_options(threads: int, weight_bits: int) -> onnxruntime.SessionOptions:
     """Return the options of a session that shares its machine with a server."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads

@@ -14,8 +14,7 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-ERRORS_ONLY: Final = 3
-EIGHT_BITS: Final = 8
+from proxy.nli.onnx import make_options
 
 Feed = Mapping[str, NDArray[np.int64]]
 
@@ -25,15 +24,7 @@ class Classifier:
 
     def __init__(self, graph: Path | bytes, threads: int, *, weight_bits: int = 8) -> None:
         """Load a graph whose weights use so many bits."""
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.inter_op_num_threads = 1
-        options.log_severity_level = ERRORS_ONLY
-        options.enable_cpu_mem_arena = False
-        options.enable_mem_pattern = False
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        # Without it CPUs that lack VNNI saturate in products of 8-bit weights.
-        options.add_session_config_entry("session.x64quantprecision", "0" if weight_bits < EIGHT_BITS else "1")
+        options = make_options(threads, weight_bits)
         content = str(graph) if isinstance(graph, Path) else graph
         self._session: Any = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
         self.inputs: Final = tuple(node.name for node in self._session.get_inputs())
