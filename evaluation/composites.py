@@ -39,7 +39,7 @@ class FeverClaim:
 
 def read_fever(file: Path) -> list[FeverClaim]:
     """Read the claims of a file; raises what a missing or other file raises."""
-    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in file.read_bytes().splitlines()]
     return [
         FeverClaim(str(row["id"]), row["claim"], _LABELS[row["label"]], tuple(row["evidence"]), row["pages"][0])
         for row in rows

@@ -58,7 +58,7 @@ def read_documents(path: Path = CLAIMS) -> list[LabelledDocument]:
     Raises:
         ValueError: the sentences of a document do not follow each other.
     """
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
     return [_make_document(list(group)) for _, group in groupby(lines, key=lambda line: line["document"])]
 
 

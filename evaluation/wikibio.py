@@ -29,7 +29,7 @@ _LABELS: Final[dict[str, Label]] = {"accurate": "true", "minor_inaccurate": "fal
 
 def read_passages(file: Path) -> list[Answer]:
     """Read all passages of a file; raises what a missing or other file raises."""
-    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if SOURCE in line]
+    rows = [json.loads(line) for line in file.read_bytes().splitlines() if SOURCE.encode() in line]
     return [_read_passage(row) for row in rows if row["source"] == SOURCE]
 
 

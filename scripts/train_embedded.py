@@ -51,7 +51,7 @@ def main(
     torch.manual_seed(seed)
     work.mkdir(parents=True, exist_ok=True)
     tokenizer = load_tokenizer(TOKENIZER, MAX_TOKENS)
-    held_out = [json.loads(line)["subject"] for line in SLOT_SWAPS.read_text(encoding="utf-8").splitlines()]
+    held_out = [json.loads(line)["subject"] for line in SLOT_SWAPS.read_bytes().splitlines()]
     pairs = encode(tokenizer, build_mixture(data, held_out, seed))
     model = load_trained(start) if start else load_minilm(_find_minilm())
     train(model, pairs, Plan(work, rate, seed, most_steps), typer.echo)

@@ -104,8 +104,7 @@ def _load(folder: ModelFolder, threads: int) -> Classifier:
 
 def _read_pairs(data: Path | None) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield source and pair."""
-    for line in SHIPPED_PAIRS.read_text(encoding="utf-8").splitlines():
-        yield SLOT_SWAPS, json.loads(line)
+    yield from ((SLOT_SWAPS, json.loads(shipped)) for shipped in SHIPPED_PAIRS.read_bytes().splitlines())
     if data is None:
         return
     with gzip.open(data / "nli" / "test.jsonl.gz", "rt", encoding="utf-8") as lines:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from exporting.checkpoint import Checkpoint
 from exporting.failures import ExportFailed
 from exporting.sessions import Classifier, Feed
+from proxy.calibration.choice import Share
 from proxy.nli.encoding import PairEncoder, build_feed
 from proxy.nli.scoring import Label, LabelOrder, Pair, softmax
 
@@ -72,8 +73,9 @@ def read_pairs(file: Path) -> list[Labelled]:
         ExportFailed: the file cannot be read, is empty, or a line is no such object.
     """
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        # Of bytes, for a text may hold line separators that only JSON's lines do not end with.
+        lines = file.read_bytes().splitlines()
+    except OSError as error:
         raise ExportFailed(f"--pairs {file}: cannot be read ({error})") from error
     pairs = [_read_pair(file, number, line) for number, line in enumerate(lines, 1) if line.strip()]
     if not pairs:
@@ -138,11 +140,8 @@ def run_source(model: Any, feed: Feed) -> NDArray[np.float32]:  # noqa: ANN401 -
 
 def interval_of_share(hits: int, count: int) -> tuple[float, float]:
     """Return Wilson's 95 % interval of a share, which holds for few pairs and shares near 1 too."""
-    share = hits / count
-    weight = 1 + _Z**2 / count
-    middle = (share + _Z**2 / (2 * count)) / weight
-    half = _Z / weight * math.sqrt(share * (1 - share) / count + _Z**2 / (4 * count**2))
-    return max(0.0, middle - half), min(1.0, middle + half)
+    share = Share(hits, count)
+    return share.low, share.high
 
 
 def _interval_of_mean(values: NDArray[np.float64]) -> tuple[float, float]:
@@ -168,7 +167,7 @@ def _class_of(label: Label, order: LabelOrder) -> int:
     return index
 
 
-def _read_pair(file: Path, number: int, line: str) -> Labelled:
+def _read_pair(file: Path, number: int, line: bytes) -> Labelled:
     """Read one line."""
     try:
         entry = json.loads(line)

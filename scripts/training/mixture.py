@@ -41,30 +41,29 @@ COPIES: Final = 2000
 def read_pairs(file: Path) -> list[Example]:
     """Read labelled pairs, one JSON object a line, gzipped or not."""
     read = gzip.decompress if file.suffix == ".gz" else bytes
-    rows = map(json.loads, read(file.read_bytes()).decode().rstrip("\n").split("\n"))
+    rows = map(json.loads, read(file.read_bytes()).splitlines())
     return [Example(row["premise"], row["hypothesis"], row["label"], row.get("source", "")) for row in rows]
 
 
-def build_mixture(data: Path, held_out: Iterable[str], seed: int, share: float = 1.0) -> list[Example]:
+def build_mixture(data: Path, held_out: Iterable[str], seed: int) -> list[Example]:
     """Return the training pairs in a random order that the seed decides.
 
     Args:
         data: The folder with `train.jsonl.gz`.
         held_out: Subjects of the slot-swap test; no pair that names one is kept.
         seed: Of every random choice.
-        share: Of each part's size, for a trial or a longer run's later epochs.
     """
     rng = random.Random(seed)
     real = [pair for pair in read_pairs(data / "train.jsonl.gz") if _count_words(pair) <= MOST_WORDS]
     rng.shuffle(real)
     evidence = [pair for pair in real if pair.source in SWAPPED]
     mixture = [
-        *_cap(real, {source: round(most * share) for source, most in REAL.items()}),
-        *_sample(make_all_swaps(evidence, rng), round(SWAPS * share), rng),
-        *_sample(_make_copulas(evidence, rng), round(COPULAS * share), rng),
-        *islice((pair for item in evidence for pair in cut_copies(item.premise, rng)), round(COPIES * share)),
-        *islice(_repeat(make_facts, rng), round(FACTS * share)),
-        *islice(_repeat(make_groups, rng), round(GROUPS * share)),
+        *_cap(real, REAL),
+        *_sample(make_all_swaps(evidence, rng), SWAPS, rng),
+        *_sample(_make_copulas(evidence, rng), COPULAS, rng),
+        *islice((pair for item in evidence for pair in cut_copies(item.premise, rng)), COPIES),
+        *islice(_repeat(make_facts, rng), FACTS),
+        *islice(_repeat(make_groups, rng), GROUPS),
     ]
     banned = [subject.casefold() for subject in held_out]
     kept = [pair for pair in mixture if not _names_any(pair, banned)]

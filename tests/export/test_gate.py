@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,16 @@ def test_intervals_widen_for_few_pairs() -> None:
     few, many = interval_of_share(10, 10), interval_of_share(1000, 1000)
     assert few == pytest.approx((0.7225, 1.0), abs=1e-3)
     assert many == pytest.approx((0.9962, 1.0), abs=1e-3)
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85"])
+def test_a_text_may_hold_a_line_separator(tmp_path: Path, mark: str) -> None:
+    """JSON leaves these as they are within a text; only a newline ends a line of the file."""
+    file = tmp_path / "pairs.jsonl"
+    entry = {"premise": f"One.{mark}Two.", "hypothesis": "One.", "label": "entailment"}
+    file.write_text(json.dumps(entry, ensure_ascii=False) + "\n", encoding="utf-8")
+    ((pair, _),) = read_pairs(file)
+    assert pair.premise == entry["premise"]
 
 
 @pytest.mark.parametrize(
