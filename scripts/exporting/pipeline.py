@@ -146,7 +146,7 @@ def _make_stock(checkpoint: Checkpoint, folder: Path) -> _Stock:
     """Export with optimum; it raises whatever its parts raise for an architecture that it does not know."""
     try:
         return _Stock(checkpoint, folder)
-    except (ValueError, KeyError, NotImplementedError, RuntimeError, TypeError) as error:
+    except (ValueError, KeyError, RuntimeError, TypeError) as error:
         kind = checkpoint.config.model_type
         raise ExportFailed(f"{checkpoint.source}: models of type {kind} cannot be exported ({error})") from error
 

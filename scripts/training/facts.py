@@ -81,10 +81,9 @@ def make_facts(rng: Random) -> Iterator[Example]:
     stated, open_ = facts[: rng.choice((1, 1, 1, 2, 2, 3))], facts[3:]
     premise = _recall(subject, kind, stated, rng)
     chosen = rng.choice(stated)
-    wrong = draw_other(chosen.relation.slot, _find_decoy(chosen, stated, rng) or chosen.value, rng)
-    decoy = _find_decoy(chosen, stated, rng)
+    wrong = _find_decoy(chosen, stated, rng) or draw_other(chosen.relation.slot, chosen.value, rng)
     yield from _with_negation(premise, chosen.state(subject, rng), ENTAILMENT, rng)
-    yield from _with_negation(premise, chosen.state(subject, rng, decoy or wrong), CONTRADICTION, rng)
+    yield from _with_negation(premise, chosen.state(subject, rng, wrong), CONTRADICTION, rng)
     yield from _vary_value(premise, subject, chosen, rng)
     other = rng.choice(open_)
     if not _could_exclude(other, stated):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -225,5 +225,3 @@ _AMBIGUOUS: Final = frozenset(
     {"may", "march", "country", "lead", "mercury", "war", "crime", "turkey", "jordan", "georgia", "organ"}
 )
 """Values that are as often something else."""
-
-Swapper = Callable[[Example, NamePool, Random], Iterator[Example]]
